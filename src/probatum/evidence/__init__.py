@@ -1,1 +1,43 @@
-"""..."""
+"""The evidence engine: what a claim is, how it is tried and how it is decided."""
+
+from probatum.evidence.model import (
+    AllOf,
+    Arm,
+    Block,
+    Budget,
+    Claim,
+    Criterion,
+    Dataset,
+    Decision,
+    Every,
+    Experiment,
+    Metric,
+    Paper,
+    Part,
+    Rate,
+    Row,
+    Stat,
+    Tool,
+    Within,
+)
+
+__all__ = [
+    "AllOf",
+    "Arm",
+    "Block",
+    "Budget",
+    "Claim",
+    "Criterion",
+    "Dataset",
+    "Decision",
+    "Every",
+    "Experiment",
+    "Metric",
+    "Paper",
+    "Part",
+    "Rate",
+    "Row",
+    "Stat",
+    "Tool",
+    "Within",
+]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,8 +70,8 @@ class Region:
 class Sequential:
     """Where a sequence of looks stopped.
 
-    ``n`` counts replicates; ``exact`` is the betting interval beside a t interval where the
-    metric has bounds; ``refused`` says why a look could not be used.
+    ``n`` counts replicates looked at; ``exact`` is the betting interval beside a t interval where
+    the metric has bounds; ``refused`` says why a look could not be used.
     """
 
     verdict: SequentialVerdict
@@ -112,12 +112,20 @@ def look_schedule(budget: int, first: int = 1) -> Iterator[int]:
 def modal_share(z: NDArray[np.float64]) -> float:
     """Share of the commonest value.
 
+    Values count as one when they agree to nine digits of the largest: differences of scores and
+    averages over data sets carry rounding that would otherwise hide ties.
+
     Examples
     --------
     >>> modal_share(np.array([0.0, 0.0, 0.0, 1.0]))
     0.75
+    >>> modal_share(np.array([0.3 - 0.1, 0.9 - 0.7, 0.2, 0.5]))
+    0.75
     """
-    return Counter(z.tolist()).most_common(1)[0][1] / z.size
+    largest = float(np.max(np.abs(z)))
+    shares = np.round(z / largest, 9) if 0 < largest < math.inf else z
+    # Adding zero turns -0.0 into 0.0.
+    return Counter((shares + 0.0).tolist()).most_common(1)[0][1] / z.size
 
 
 def _look(
@@ -141,13 +149,14 @@ def decide_mean(
     procedure: Procedure = "t",
     alpha: float = ALPHA,
     bounds: tuple[float, float] | None = None,
+    budget: int | None = None,
 ) -> Sequential:
     """Decide whether the mean of the replicates lies in a region, watching them come in.
 
     Parameters
     ----------
     z : array-like of shape (n,)
-        One contrast per replicate, in order.
+        One contrast per replicate, in order; NaN for one that could not be measured.
     region : Region
         The claimed set of means.
     procedure : {"t", "exact"}
@@ -156,6 +165,8 @@ def decide_mean(
         One minus the simultaneous coverage.
     bounds : (float, float), optional
         Smallest and largest possible replicate.
+    budget : int, optional
+        Replicates planned, where more are to come; it sets the looks. Defaults to ``n``.
 
     Returns
     -------
@@ -170,27 +181,38 @@ def decide_mean(
     """
     values = np.asarray(z, dtype=float)
     first = FIRST_T_LOOK if procedure == "t" else 1
-    low, high, refused, n = -math.inf, math.inf, "", 0
-    for n in look_schedule(values.size, first):
-        low, high, refused = _look(values[:n], procedure, alpha, bounds)
+    low, high, refused, seen, looked = -math.inf, math.inf, "", values[:0], values.size
+    for n in look_schedule(budget or values.size, first):
+        if n > values.size:
+            break
+        looked, seen = n, values[:n][~np.isnan(values[:n])]
+        if seen.size < first:
+            continue
+        low, high, refused = _look(seen, procedure, alpha, bounds)
         if not refused and region.verdict(low, high) != "undecided":
             break
-    n = n or values.size
-    seen = values[:n]
+    if not seen.size:
+        # Not looked at yet: the effect so far is shown, without an interval.
+        seen = values[~np.isnan(values)]
     verdict = "undecided" if refused else region.verdict(low, high)
     exact = None
-    if bounds is not None and procedure == "t" and n:
+    if bounds is not None and procedure == "t" and seen.size:
         exact = betting_interval(seen, alpha, bounds)
     more = None
-    if verdict == "undecided" and n >= 2:
+    if verdict == "undecided" and seen.size >= 2 and not refused:
         needed = replicates_needed(seen, region, procedure=procedure, alpha=alpha, bounds=bounds)
-        more = None if needed is None else max(needed - n, 1)
-    effect = float(seen.mean()) if n else math.nan
-    return Sequential(verdict, effect, low, high, n, exact, refused, more)
+        more = None if needed is None else max(needed - seen.size, 1)
+    effect = float(seen.mean()) if seen.size else math.nan
+    return Sequential(verdict, effect, low, high, looked, exact, refused, more)
 
 
 def decide_rate(
-    successes: Sequence[int], trials: Sequence[int], region: Region, *, alpha: float = ALPHA
+    successes: Sequence[int],
+    trials: Sequence[int],
+    region: Region,
+    *,
+    alpha: float = ALPHA,
+    budget: int | None = None,
 ) -> Sequential:
     """Decide whether a success rate lies in a region, watching the counts come in.
 
@@ -202,6 +224,8 @@ def decide_rate(
         The claimed set of rates.
     alpha : float
         One minus the simultaneous coverage.
+    budget : int, optional
+        Replicates planned, where more are to come; it sets the looks. Defaults to ``n``.
 
     Returns
     -------
@@ -213,33 +237,40 @@ def decide_rate(
     >>> decide_rate([10] * 20, [10] * 20, Region(low=0.9)).verdict
     'holds'
     """
+    if len(successes) != len(trials):
+        raise ValueError(
+            f"successes and trials must be equally long, got {len(successes)} and {len(trials)}"
+        )
     ks, ns = np.cumsum(successes), np.cumsum(trials)
     if not ks.size:
         return Sequential("undecided", math.nan, 0.0, 1.0, 0)
-    low, high, look = 0.0, 1.0, ks.size
-    for look in look_schedule(ks.size):
+    low, high, last = 0.0, 1.0, ks.size
+    for look in look_schedule(budget or ks.size):
+        if look > ks.size:
+            break
+        last = look
         low, high = rate_interval(int(ks[look - 1]), int(ns[look - 1]), alpha)
         if region.verdict(low, high) != "undecided":
             break
-    k, n = int(ks[look - 1]), int(ns[look - 1])
+    k, n = int(ks[last - 1]), int(ns[last - 1])
     verdict, more = region.verdict(low, high), None
     if verdict == "undecided" and n:
         needed = trials_needed(k / n, region, alpha)
-        per_replicate = n / look
+        per_replicate = n / last
         if needed is not None:
             more = max(math.ceil((needed - n) / per_replicate), 1)
-    return Sequential(verdict, k / n if n else math.nan, low, high, look, more_needed=more)
+    return Sequential(verdict, k / n if n else math.nan, low, high, last, more_needed=more)
 
 
 def _first(decided_at: int, decides: object) -> int | None:
     """Smallest n from ``decided_at`` on at which ``decides(n)``, which must be monotone."""
     assert callable(decides)
     n = max(decided_at, 1)
+    low = n - 1
     while not decides(n):
-        n *= 2
+        low, n = n, n * 2
         if n > MOST_REPLICATES:
             return None
-    low = n // 2
     while low + 1 < n:
         middle = (low + n) // 2
         if decides(middle):
@@ -249,11 +280,16 @@ def _first(decided_at: int, decides: object) -> int | None:
     return n
 
 
-def _distances(mean: float, region: Region) -> tuple[float | None, float | None]:
-    """Edges that the lower and the upper end must clear for the verdict the mean points to."""
+def _distances(
+    mean: float, region: Region, bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> tuple[float | None, float | None]:
+    """Edges that the lower and the upper end must clear for the verdict the mean points to.
+
+    An edge at or beyond the bounds is cleared by every interval.
+    """
     if region.low <= mean <= region.high:
-        low = None if math.isinf(region.low) else region.low
-        high = None if math.isinf(region.high) else region.high
+        low = None if region.low <= bounds[0] else region.low
+        high = None if region.high >= bounds[1] else region.high
         return low, high
     return (region.high, None) if mean > region.high else (None, region.low)
 
@@ -282,8 +318,8 @@ def replicates_needed(
     True
     """
     mean = float(np.mean(z))
-    clear_low, clear_high = _distances(mean, region)
     if procedure == "t":
+        clear_low, clear_high = _distances(mean, region)
         gap = min(
             mean - clear_low if clear_low is not None else math.inf,
             clear_high - mean if clear_high is not None else math.inf,
@@ -295,7 +331,8 @@ def replicates_needed(
     if bounds is None:
         raise ValueError("the exact procedure needs a metric with bounds")
     a, b = bounds
-    unit = (np.asarray(z) - a) / (b - a)
+    clear_low, clear_high = _distances(mean, region, bounds)
+    unit = np.clip((np.asarray(z) - a) / (b - a), 0.0, 1.0)
     growth = []
     if clear_low is not None:
         growth.append(_growth(unit, (clear_low - a) / (b - a)))
@@ -324,10 +361,11 @@ def trials_needed(rate: float, region: Region, alpha: float = ALPHA) -> int | No
     >>> trials_needed(1.0, Region(low=0.9), 0.05)
     53
     """
-    clear_low, clear_high = _distances(rate, region)
-    edges = [p for p in (clear_low, clear_high) if p is not None and 0 <= p <= 1]
-    if not edges or any(p == rate for p in edges):
+    edges = [p for p in _distances(rate, region, (0.0, 1.0)) if p is not None]
+    if any(p == rate for p in edges):
         return None
+    # Beyond [0, 1] no likelihood is left: one trial excludes such an edge.
+    edges = [p for p in edges if 0 <= p <= 1]
     target = -math.log(alpha)
     return _first(1, lambda n: all(log_rate_evidence(rate * n, n, p) >= target for p in edges))
 
@@ -348,7 +386,7 @@ def floor_of_mean(
     >>> floor_of_mean(Region(low=0), "t", 0.05), floor_of_mean(Region(low=0), "t", 0.005)
     (10, 10)
     >>> floor_of_mean(Region(low=-0.02), "exact", 0.05, (-1, 1))
-    235
+    214
     """
     if procedure == "t":
         reach = _first(2, lambda n: math.isfinite(anytime_t_half_width(n, alpha)))
@@ -356,17 +394,14 @@ def floor_of_mean(
         return max(reach, FIRST_T_LOOK)
     if bounds is None:
         raise ValueError("the exact procedure needs a metric with bounds")
-    best = 0.0
-    if not region.low < 0 < region.high:
-        inside = max(region.low, bounds[0]), min(region.high, bounds[1])
-        best = inside[0] if math.isinf(region.low) else inside[1]
-        best = (
-            0.5 * sum(inside) if math.isfinite(region.low) and math.isfinite(region.high) else best
-        )
-    needed = replicates_needed(
-        np.array([best, best]), region, procedure="exact", alpha=alpha, bounds=bounds
-    )
-    return MOST_REPLICATES if needed is None else needed
+
+    def needed(mean: float) -> int | None:
+        z = np.array([mean])
+        return replicates_needed(z, region, procedure="exact", alpha=alpha, bounds=bounds)
+
+    if region.low < 0 < region.high:
+        return needed(0.0) or MOST_REPLICATES
+    return _floor(needed, region, bounds)
 
 
 def floor_of_rate(region: Region, alpha: float = ALPHA) -> int:
@@ -377,13 +412,21 @@ def floor_of_rate(region: Region, alpha: float = ALPHA) -> int:
     >>> floor_of_rate(Region(high=0.05), 0.05)
     116
     """
-    if (
-        math.isfinite(region.low)
-        and math.isfinite(region.high)
-        and 0 < region.low < region.high < 1
-    ):
-        best = 0.5 * (region.low + region.high)
-    else:
-        best = 1.0 if region.low > 0 else 0.0
-    needed = trials_needed(best, region, alpha)
-    return MOST_REPLICATES if needed is None else needed
+    return _floor(lambda rate: trials_needed(rate, region, alpha), region, (0.0, 1.0))
+
+
+def _floor(
+    needed: Callable[[float], int | None], region: Region, bounds: tuple[float, float]
+) -> int:
+    """Fewest replicates over the means inside the region and the bounds.
+
+    The farther a constant mean lies from an edge the sooner that edge is cleared, so the best is
+    an end that no edge guards or, between two edges, where both are cleared together.
+    """
+    low, high = max(region.low, bounds[0]), min(region.high, bounds[1])
+    if low > high:
+        return MOST_REPLICATES
+    if region.high >= bounds[1] or region.low <= bounds[0]:
+        return needed(high if region.high >= bounds[1] else low) or MOST_REPLICATES
+    grid = np.linspace(low, high, 66)[1:-1]
+    return min(needed(float(mean)) or MOST_REPLICATES for mean in grid)

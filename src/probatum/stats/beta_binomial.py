@@ -87,7 +87,7 @@ def rate_interval(k: int, n: int, alpha: float) -> tuple[float, float]:
     --------
     >>> low, high = rate_interval(48, 50, 0.05)
     >>> round(low, 3), round(high, 3)
-    (0.813, 0.997)
+    (0.807, 0.999)
     >>> rate_interval(0, 0, 0.05)
     (0.0, 1.0)
     """

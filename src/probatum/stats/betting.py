@@ -20,10 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["betting_interval", "log_wealth"]
 
-FRACTIONS: NDArray[np.float64] = 2.0 ** -np.arange(8)
+FRACTIONS: NDArray[np.float64] = np.asarray(2.0 ** -np.arange(8), dtype=np.float64)
 """Fractions of the largest fair bet; the best constant bet is within a factor sqrt(2) of one."""
 
-WEIGHTS: NDArray[np.float64] = 0.7 ** np.arange(8) / (0.7 ** np.arange(8)).sum()
+WEIGHTS: NDArray[np.float64] = np.asarray(
+    0.5 ** np.arange(8) / (0.5 ** np.arange(8)).sum(), dtype=np.float64
+)
 """Wealth put on each fraction: most on the boldest, which decides between near-equal arms."""
 
 

@@ -1,0 +1,468 @@
+"""Plug-in classification for F-score, Jaccard and every linear-fractional metric."""
+
+from __future__ import annotations
+
+import math
+
+from probatum.evidence import (
+    AllOf,
+    Arm,
+    Budget,
+    Claim,
+    Dataset,
+    Every,
+    Experiment,
+    Metric,
+    Paper,
+    Stat,
+    Within,
+)
+
+THEORY = "probatum.catalog.linear_fractional.theory"
+TABLES = "probatum.catalog.linear_fractional.tables"
+SCORE = Metric("higher", (0.0, 1.0))
+RISK = Metric("lower")
+
+# Not worse by more than this many points of the score: the dossier's and our margin.
+MARGIN = 0.02
+
+
+def _law(name: str) -> Dataset:
+    return Dataset(name, f"{THEORY}:generated", "generated", {"law": name})
+
+
+def _table(name: str, licence: str = "CC BY 4.0") -> Dataset:
+    return Dataset(name, "probatum.data:load", licence, {"name": name}, "probatum.data:identity")
+
+
+SKLEARN = "scikit-learn 1.9.1"
+PLUG_IN = Arm("plug-in", f"{TABLES}:PlugIn", "method")
+BALANCED = Arm(
+    "plug-in-distorted",
+    f"{TABLES}:PlugIn",
+    "control",
+    params={"balanced": True, "calibration": None},
+)
+HALF = Arm("threshold-half", f"{TABLES}:Half", library=SKLEARN)
+TUNED = Arm("tuned-cv", f"{TABLES}:TunedCV", library=SKLEARN)
+TUNED_FINE = Arm("tuned-cv-1000", f"{TABLES}:TunedCV", library=SKLEARN, params={"thresholds": 1000})
+SWEEP = Arm("out-of-fold-sweep", f"{TABLES}:Sweep", library=SKLEARN)
+HOLD_OUT = Arm("hold-out", f"{TABLES}:Sweep", library=SKLEARN, params={"hold_out": True})
+TUNERS = (TUNED.id, SWEEP.id, HOLD_OUT.id)
+
+REAL_TABLES = (
+    _table("abalone9-18"),
+    _table("yeast4"),
+    _table("page-blocks0"),
+    _table("winequality-red-4"),
+    _table("caravan", "CC BY 4.0 (UCI), BSD-3-Clause (ISLP)"),
+    _table("credit-data", "MIT (modeldata)"),
+    _table("attrition", "MIT (modeldata); fictional data"),
+    _table("default", "BSD-3-Clause (ISLP); simulated data"),
+    _table("digits_8"),
+)
+
+brute_force = Experiment(
+    id="brute-force",
+    trial=f"{THEORY}:brute_force",
+    source="deterministic",
+    arms=(
+        Arm("fixed-point", f"{THEORY}:FixedPointRule", "method"),
+        Arm("threshold-half", f"{THEORY}:HalfRule", "control"),
+        Arm("side-ignored", f"{THEORY}:SideIgnored", "control"),
+    ),
+    datasets=(_law("eight-atoms"),),
+    metrics={"gap": RISK, "identity_error": RISK},
+    budgets={"smoke": Budget(1, {"problems": 200}, 120), "full": Budget(1, {"problems": 2000})},
+)
+
+unlabelled_sample = Experiment(
+    id="unlabelled-sample",
+    trial=f"{THEORY}:sample_size",
+    arms=(
+        Arm("plug-in", f"{THEORY}:FromMarginal", "method"),
+        Arm("shifted-marginal", f"{THEORY}:FromMarginal", "control", params={"tilt": 1.5}),
+    ),
+    datasets=(_law("uniform"), _law("square"), _law("beta")),
+    metrics={"error": RISK},
+    budgets={
+        "smoke": Budget(10, {"n": (100, 1000, 10_000), "draws": 10}, 60),
+        "quick": Budget(60, {"n": (100, 1000, 10_000), "draws": 10}, 60),
+        "standard": Budget(120, {"n": (100, 1000, 10_000, 100_000, 1_000_000), "draws": 10}, 120),
+    },
+)
+
+permuted_labels = Experiment(
+    id="permuted-labels",
+    trial=f"{TABLES}:permuted_labels",
+    arms=(
+        Arm("plug-in", f"{TABLES}:PlugInThreshold", "method"),
+        Arm("validated", f"{TABLES}:ValidatedThreshold", "control", SKLEARN),
+    ),
+    datasets=REAL_TABLES,
+    metrics={"shift": RISK},
+    budgets={"smoke": Budget(2, seconds=60), "quick": Budget(5), "standard": Budget(20)},
+)
+
+excess_risk = Experiment(
+    id="excess-risk",
+    trial=f"{THEORY}:decomposition",
+    arms=(
+        Arm("plug-in", f"{THEORY}:UnlabelledSample", "method"),
+        Arm("thirty-unlabelled", f"{THEORY}:UnlabelledSample", "control", params={"most": 30}),
+    ),
+    datasets=(_law("square"),),
+    metrics={"excess": RISK, "regression": RISK, "bias": RISK, "sampling": RISK},
+    budgets={
+        "smoke": Budget(
+            10,
+            {"n": (200, 2000, 20_000), "unlabelled": (100, 1000, 10_000), "draws": 3, "bins": 4096},
+            60,
+        ),
+        "quick": Budget(
+            60,
+            {"n": (200, 2000, 20_000), "unlabelled": (100, 1000, 10_000), "draws": 3, "bins": 4096},
+            60,
+        ),
+        "standard": Budget(
+            120,
+            {
+                "n": (200, 2000, 20_000, 200_000),
+                "unlabelled": (100, 1000, 10_000, 100_000),
+                "draws": 5,
+                "bins": 20_000,
+            },
+            120,
+        ),
+    },
+)
+
+oracle_rates = Experiment(
+    id="oracle-rates",
+    trial=f"{THEORY}:oracle_rate",
+    source="deterministic",
+    arms=(
+        Arm("margin", f"{THEORY}:Margin", "method"),
+        Arm("mass-at-threshold", f"{THEORY}:Margin", "control", params={"exponent": 0.1}),
+    ),
+    datasets=(_law("cloud-and-atoms"),),
+    metrics={"regret": RISK},
+    budgets={
+        "smoke": Budget(
+            1,
+            {
+                "margins": (0.5, 1, 2),
+                "deltas": (0.1, 0.05, 0.025, 0.0125, 0.00625),
+                "atoms": 200_000,
+            },
+            60,
+        )
+    },
+)
+
+learned_rates = Experiment(
+    id="learned-rates",
+    trial=f"{THEORY}:learned_rate",
+    arms=(
+        Arm("margin-1", f"{THEORY}:Margin", "method", params={"exponent": 1.0}),
+        Arm("margin-third", f"{THEORY}:Margin", params={"exponent": 1 / 3}),
+        Arm("margin-tenth", f"{THEORY}:Margin", "control", params={"exponent": 0.1}),
+    ),
+    datasets=(_law("cloud-and-atoms"),),
+    metrics={"regret": RISK},
+    budgets={
+        "smoke": Budget(10, {"n": (600, 2000, 6000), "draws": 5, "bins": 1024}, 60),
+        "quick": Budget(60, {"n": (600, 2000, 6000, 20_000), "draws": 10, "bins": 2048}, 60),
+        "standard": Budget(
+            120, {"n": (600, 2000, 6000, 20_000, 60_000, 200_000), "draws": 20, "bins": 8192}, 300
+        ),
+    },
+)
+
+real_tables = Experiment(
+    id="real-tables",
+    trial=f"{TABLES}:scores",
+    arms=(
+        PLUG_IN,
+        Arm("plug-in-cross-fitted", f"{TABLES}:PlugIn", params={"unlabeled": False}),
+        Arm("plug-in-uncalibrated", f"{TABLES}:PlugIn", params={"calibration": None}),
+        BALANCED,
+        HALF,
+        Arm("class-weights", f"{TABLES}:Half", library=SKLEARN, params={"balanced": True}),
+        Arm("smote", f"{TABLES}:Smote", library="imbalanced-learn 0.14.2"),
+        TUNED,
+        TUNED_FINE,
+        SWEEP,
+        HOLD_OUT,
+    ),
+    datasets=REAL_TABLES,
+    metrics={"f1": SCORE},
+    budgets={
+        "smoke": Budget(2, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120),
+        "quick": Budget(
+            10, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120
+        ),
+        "standard": Budget(
+            60, {"n_train": (100, 300, 1000), "learners": ("logistic",), "metrics": ("f1",)}, 300
+        ),
+        "full": Budget(
+            120,
+            {
+                "n_train": (100, 300, 1000, 1_000_000),
+                "learners": ("logistic", "forest", "boosting"),
+                "metrics": ("f1",),
+            },
+            3600,
+        ),
+    },
+)
+
+real_trees = Experiment(
+    id="real-tables-trees",
+    trial=f"{TABLES}:scores",
+    arms=(PLUG_IN, BALANCED, HALF, TUNED, SWEEP, HOLD_OUT),
+    datasets=tuple(
+        d for d in REAL_TABLES if d.id in ("page-blocks0", "credit-data", "attrition", "default")
+    ),
+    metrics={"f1": SCORE},
+    budgets={
+        "smoke": Budget(1, {"n_train": (300,), "learners": ("forest",), "metrics": ("f1",)}, 120),
+        "standard": Budget(
+            60, {"n_train": (1000,), "learners": ("forest", "boosting"), "metrics": ("f1",)}, 300
+        ),
+    },
+)
+
+threshold_spread = Experiment(
+    id="threshold-spread",
+    trial=f"{TABLES}:spread",
+    arms=(
+        Arm("plug-in", f"{TABLES}:PlugIn", "method", params={"calibration": None}),
+        Arm(
+            "hold-out-control",
+            f"{TABLES}:Sweep",
+            "control",
+            library=SKLEARN,
+            params={"hold_out": True},
+        ),
+        TUNED,
+        SWEEP,
+    ),
+    datasets=REAL_TABLES,
+    metrics={"threshold_sd": RISK},
+    budgets={
+        "smoke": Budget(2, {"n_train": 300, "samples": 4}, 120),
+        "quick": Budget(10, {"n_train": 300, "samples": 4}, 120),
+        "standard": Budget(60, {"n_train": 300, "samples": 8}, 300),
+    },
+)
+
+other_metrics = Experiment(
+    id="other-metrics",
+    trial=f"{TABLES}:scores",
+    arms=(PLUG_IN, BALANCED, HALF, TUNED, SWEEP, HOLD_OUT),
+    datasets=REAL_TABLES,
+    metrics={"jaccard": SCORE, "tversky": SCORE, "with-negatives": SCORE},
+    budgets={
+        name: Budget(
+            replicates,
+            {
+                "n_train": (300,),
+                "learners": ("logistic",),
+                "metrics": ("jaccard", "tversky", "with-negatives"),
+            },
+            300,
+        )
+        for name, replicates in (("smoke", 1), ("quick", 10), ("standard", 60))
+    },
+)
+
+pool_size = Experiment(
+    id="pool-size",
+    trial=f"{TABLES}:unlabelled_rows",
+    arms=(
+        Arm("as-many-as-labelled", f"{TABLES}:PoolSize", "method"),
+        Arm("hundred-times", f"{TABLES}:PoolSize", params={"times": 100.0}),
+        Arm("tenth", f"{TABLES}:PoolSize", params={"times": 0.1}),
+        Arm("five-rows", f"{TABLES}:PoolSize", "control", params={"rows": 5}),
+    ),
+    datasets=REAL_TABLES,
+    metrics={"f1": SCORE},
+    budgets={
+        "smoke": Budget(2, {"n_train": 300}, 60),
+        "quick": Budget(10, {"n_train": 300}, 60),
+        "standard": Budget(60, {"n_train": 300}, 120),
+    },
+)
+
+
+def _not_worse(metric: str) -> Within:
+    return Within(Stat(metric), "plug-in", to=TUNERS, low=-MARGIN)
+
+
+def _oracle_slope(margin: float) -> Within:
+    return Within(
+        Stat("regret", "loglog", case=f"margin {margin}"),
+        "margin",
+        scale="absolute",
+        low=1 + margin - 0.15,
+        high=1 + margin + 0.15,
+    )
+
+
+PAPER = Paper(
+    slug="linear-fractional",
+    title="Binary classification under linear-fractional performance metrics",
+    domain="supervised",
+    fidelity="abstract",
+    summary=(
+        "Turns any probabilistic classifier into one for F-score, Jaccard or another ratio of "
+        "confusion cells, by computing the threshold from unlabelled rows."
+    ),
+    methods=(
+        "probatum.supervised:LinearFractionalClassifier",
+        "probatum.supervised:LinearFractional",
+        "probatum.supervised:optimal_threshold",
+    ),
+    extras=("supervised",),
+    claims=(
+        Claim(
+            "threshold-form",
+            "The optimal classifier thresholds the regression function, for every "
+            "linear-fractional metric: it attains the best of all 256 rules on eight atoms.",
+            "paper",
+            brute_force,
+            Every("gap", "fixed-point", high=0.0, slack=1e-12, at_least=200),
+        ),
+        Claim(
+            "fixed-point-rate",
+            "The threshold solves a fixed-point equation in the marginal distribution, and its "
+            "estimate from N unlabelled scores converges at the rate N^(-1/2).",
+            "paper",
+            unlabelled_sample,
+            Within(Stat("error", "loglog"), "plug-in", scale="absolute", low=-0.55, high=-0.45),
+        ),
+        Claim(
+            "labels-unused",
+            "Given the regression estimate, the threshold depends on unlabelled data only: "
+            "permuting all labels does not move it.",
+            "paper",
+            permuted_labels,
+            Every("shift", "plug-in", high=0.0, slack=1e-12, at_least=100),
+        ),
+        Claim(
+            "risk-decomposition",
+            "The excess risk is bounded by the sum of a regression, a threshold and a sampling "
+            "part, in every run.",
+            "paper",
+            excess_risk,
+            Every("excess", "plug-in", high=0.0, slack=1e-10, at_least=300),
+        ),
+        Claim(
+            "parts-vanish",
+            "Each part vanishes along its own axis: regression error and threshold bias with the "
+            "training size, sampling error with the unlabelled size.",
+            "paper",
+            excess_risk,
+            AllOf(
+                (
+                    Within(
+                        Stat("regression", "loglog", case="training"),
+                        "plug-in",
+                        scale="absolute",
+                        high=-0.2,
+                    ),
+                    Within(
+                        Stat("bias", "loglog", case="training"),
+                        "plug-in",
+                        scale="absolute",
+                        high=-0.2,
+                    ),
+                    Within(
+                        Stat("sampling", "loglog", case="unlabelled"),
+                        "plug-in",
+                        scale="absolute",
+                        high=-0.35,
+                    ),
+                )
+            ),
+        ),
+        Claim(
+            "fast-rates-oracle",
+            "Under a margin of exponent a, a regression error of delta costs an excess risk of "
+            "order delta^(1+a).",
+            "paper",
+            oracle_rates,
+            AllOf((_oracle_slope(0.5), _oracle_slope(1), _oracle_slope(2))),
+        ),
+        Claim(
+            "fast-rates-learned",
+            "With a learned regression, a larger margin exponent gives a faster rate, and a "
+            "margin of exponent 1 one faster than n^(-1/2).",
+            "proxy",
+            learned_rates,
+            AllOf(
+                (
+                    Within(Stat("regret", "loglog"), "margin-1", scale="absolute", high=-0.5),
+                    Within(Stat("regret", "loglog"), "margin-1", to=("margin-third",), high=-0.1),
+                )
+            ),
+        ),
+        Claim(
+            "no-validation",
+            "Validation can be avoided: with a threshold from unlabelled rows, F1 on real tables "
+            f"is not worse by more than {MARGIN} than with any of three tuned thresholds.",
+            "proxy",
+            real_tables,
+            _not_worse("f1"),
+        ),
+        Claim(
+            "no-validation-trees",
+            "The same for forests and boosted trees, with calibrated scores.",
+            "proxy",
+            real_trees,
+            _not_worse("f1"),
+        ),
+        Claim(
+            "steadier-threshold",
+            "The threshold varies at most half as much between training samples as a tuned one.",
+            "proxy",
+            threshold_spread,
+            Within(
+                Stat("threshold_sd"),
+                "plug-in",
+                to=(TUNED.id, SWEEP.id),
+                scale="log-ratio",
+                low=math.log(2),
+            ),
+        ),
+        Claim(
+            "beyond-f",
+            "The framework reaches beyond the F-score: the same holds for Jaccard, Tversky and a "
+            "ratio with true negatives.",
+            "proxy",
+            other_metrics,
+            AllOf(tuple(_not_worse(m) for m in ("jaccard", "tversky", "with-negatives"))),
+        ),
+        Claim(
+            "small-pools-suffice",
+            "As many unlabelled rows as labelled ones are enough: a hundred times as many gain "
+            "less than 0.01 F1.",
+            "proxy",
+            pool_size,
+            Within(Stat("f1"), "as-many-as-labelled", to=("hundred-times",), low=-0.01),
+        ),
+        Claim(
+            "published-experiments",
+            "The paper's own synthetic and real experiments support its theory.",
+            "target",
+            missing="the full text: which data sets, regression estimators and sizes were used",
+        ),
+        Claim(
+            "published-constants",
+            "The finite-sample bounds hold with the paper's constants.",
+            "target",
+            missing="the full text: the theorems' constants and assumptions",
+        ),
+    ),
+)

@@ -1,0 +1,237 @@
+"""``probatum check``: run what claims still need, and decide them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from click import Choice
+
+from probatum import api, catalog
+from probatum.catalog import Catalog
+from probatum.cli.exits import (
+    DONE,
+    MISUSED,
+    NOT_SO,
+    STOPPED,
+    UNAVAILABLE,
+    Ended,
+    store_errors_named,
+)
+from probatum.cli.options import AsJson, Profile_, Store_, store_exists, store_url
+from probatum.cli.output import print_json, warn, warn_broken
+from probatum.cli.progress import CheckProgress
+from probatum.evidence import Claim, Paper, shipped_index
+from probatum.evidence.described import changed_verdicts
+
+if TYPE_CHECKING:
+    from probatum.evidence.run import RunReport
+
+__all__ = ["check"]
+
+Selection = list[tuple[Paper, Claim]]
+
+
+def check(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SLUG[/CLAIM]]...", help="Papers, or single claims."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print what would run, and run nothing.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if a claim fails.")] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            click_type=Choice(("shipped",)),
+            help="Exit 1 if a verdict differs from the shipped one.",
+        ),
+    ] = None,
+    profile: Profile_ = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=0, max=1024, help="Worker processes; 0 runs trials in this one."
+        ),
+    ] = None,
+    replicates: Annotated[
+        int | None,
+        typer.Option("--replicates", min=1, help="Most replicates, instead of the profile's."),
+    ] = None,
+    store: Store_ = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget stored trials of these claims first.")
+    ] = False,
+    ship: Annotated[
+        bool, typer.Option("--ship", help="Write shipped evidence; takes whole papers.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> int:
+    """Try claims: run the trials they still need, and decide them by valid statistics."""
+    _refuse_misuse(names or [], everything, plan, fresh, ship, profile, replicates)
+    profile = profile or ("standard" if ship else "quick")
+    loaded = catalog.load()
+    names = [paper.slug for paper in loaded.papers] if everything else names or []
+    selection = _selected(loaded, names, profile, replicates)
+    index = shipped_index.read_index(shipped_index.SHIPPED) if against else {}
+    url = store_url(store)
+    problems = []
+    if everything:
+        warn_broken(loaded)
+        problems = [f"{module} can't be read" for module in loaded.broken]
+    with store_errors_named():
+        if plan:
+            return _plan(selection, url, profile, replicates, jobs, as_json)
+        report, lost = _run(names, selection, quiet, profile, replicates, jobs, url, fresh)
+        if ship:
+            lost += _ship(report, url)
+    _print_report(report, as_json, quiet)
+    for problem in lost:
+        warn(problem)
+    wrong = strict and any(decision.verdict == "fails" for decision in report.decisions)
+    for name, (before, now) in changed_verdicts(report.decisions, index).items():
+        warn(f"{name}: shipped evidence says {before}, this run {now}")
+        wrong = True
+    return NOT_SO if wrong else UNAVAILABLE if problems or lost else DONE
+
+
+def _refuse_misuse(
+    names: list[str],
+    everything: bool,
+    plan: bool,
+    fresh: bool,
+    ship: bool,
+    profile: str | None,
+    replicates: int | None,
+) -> None:
+    if not names and not everything:
+        raise Ended(MISUSED, "name a paper, or a claim as SLUG/CLAIM, or give --all")
+    if names and everything:
+        raise Ended(MISUSED, "--all is for all papers: name none beside it")
+    if plan and (fresh or ship):
+        raise Ended(MISUSED, "--plan runs nothing: it goes with neither --fresh nor --ship")
+    if ship and profile not in (None, "standard"):
+        raise Ended(MISUSED, f"--ship is for the standard profile, not {profile}")
+    if ship and replicates is not None:
+        raise Ended(MISUSED, "--ship takes the profile's replicates: leave out --replicates")
+    if ship and any("/" in name for name in names):
+        raise Ended(MISUSED, "--ship takes whole papers: name no single claims")
+
+
+def _selected(loaded: Catalog, names: list[str], profile: Any, replicates: int | None) -> Selection:
+    """The claims named that can be run here; wrong names and numbers end the command."""
+    from probatum.evidence.run import open_runs
+
+    try:
+        selection = catalog.select(loaded, names)
+    except catalog.UnknownName:
+        warn_broken(loaded)
+        raise
+    kept, _ = api.runnable(selection)
+    try:
+        open_runs(kept, profile, replicates)
+    except ValueError as error:
+        raise Ended(MISUSED, str(error)) from error
+    return selection
+
+
+def _run(
+    names: list[str],
+    selection: Selection,
+    quiet: bool,
+    profile: Any,
+    replicates: int | None,
+    jobs: int | None,
+    url: str,
+    fresh: bool,
+) -> tuple[RunReport, list[str]]:
+    claims = sum(claim.experiment is not None for _, claim in selection)
+    with CheckProgress(claims, quiet=quiet) as progress:
+        try:
+            return api.run_check(
+                names,
+                profile=profile,
+                replicates=replicates,
+                jobs=jobs,
+                store=url,
+                fresh=fresh,
+                watcher=progress,
+            )
+        except KeyboardInterrupt:
+            raise Ended(
+                STOPPED,
+                f"stopped; {progress.kept} finished trials are kept; "
+                "run the same command again to go on",
+            ) from None
+
+
+def _plan(
+    selection: Selection,
+    url: str,
+    profile: Any,
+    replicates: int | None,
+    jobs: int | None,
+    as_json: bool,
+) -> int:
+    from probatum.cli.check_tables import print_plan
+    from probatum.evidence.plan import plan
+    from probatum.evidence.store import Store
+
+    selection, lost = api.runnable(selection)
+    jobs = api.default_jobs() if jobs is None else jobs
+    sidecars = {
+        paper.slug: shipped_index.read_sidecar(paper.slug, shipped_index.SHIPPED)
+        for paper, _ in selection
+    }
+    # A plan leaves nothing behind, no empty store either.
+    with Store(url if store_exists(url) else "sqlite:///:memory:") as opened:
+        plans = plan(
+            selection,
+            store=opened,
+            profile=profile,
+            replicates=replicates,
+            jobs=jobs,
+            sidecars=sidecars,
+        )
+    if as_json:
+        experiments = [asdict(entry) for entry in plans]
+        print_json({"profile": profile, "jobs": jobs, "experiments": experiments})
+    else:
+        print_plan(plans, profile, jobs)
+    for problem in lost:
+        warn(problem)
+    return UNAVAILABLE if lost else DONE
+
+
+def _ship(report: RunReport, url: str) -> list[str]:
+    """Write the evidence of each paper, and say which could not be."""
+    from probatum.evidence.shipped import ship, write_index
+    from probatum.evidence.store import Store
+
+    folder, lost = shipped_index.SHIPPED, []
+    with Store(url) as opened:
+        for slug in dict.fromkeys(run.paper.slug for run in report.runs):
+            try:
+                ship([run for run in report.runs if run.paper.slug == slug], opened, folder)
+            except shipped_index.ShippedError as error:
+                lost.append(str(error))
+    write_index(catalog.load().papers, folder)
+    return lost
+
+
+def _print_report(report: RunReport, as_json: bool, quiet: bool) -> None:
+    from probatum.cli.check_tables import print_decisions, print_next
+    from probatum.evidence.shipped import decision_to_json
+
+    if as_json:
+        decisions = [decision_to_json(decision) for decision in report.decisions]
+        print_json({"run": report.described(), "decisions": decisions})
+        return
+    print_decisions(report)
+    if not quiet:
+        print_next(report)

@@ -1,0 +1,128 @@
+"""``probatum export``: trials or decisions as a file for other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from click import Choice
+
+from probatum import catalog
+from probatum.cli.exits import DONE, MISUSED, UNAVAILABLE, Ended, store_errors_named
+from probatum.cli.options import AsJson, Profile_, Store_, store_exists, store_url
+from probatum.cli.output import print_json, warn, warn_broken
+from probatum.evidence import Claim, Paper, shipped_index
+
+if TYPE_CHECKING:
+    from probatum.evidence.store import Store
+
+__all__ = ["export"]
+
+Selection = list[tuple[Paper, Claim]]
+
+
+def export(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .json or .parquet file.")],
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[SLUG]...", help="Papers; all by default.")
+    ] = None,
+    what: Annotated[
+        str, typer.Option("--what", click_type=Choice(("trials", "decisions")))
+    ] = "trials",
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Shipped evidence instead of a store's.")
+    ] = False,
+    store: Store_ = None,
+    profile: Profile_ = None,
+    as_json: AsJson = False,
+) -> int:
+    """Write tidy trials (one line per measurement) or decisions to a file."""
+    from probatum.evidence.tables import FORMATS
+
+    if output.suffix.lower() not in FORMATS:
+        raise Ended(MISUSED, f"{output} must end with one of {', '.join(FORMATS)}")
+    if not output.absolute().parent.is_dir() or output.is_dir():
+        raise Ended(MISUSED, f"{output} can't be a file: name one in a folder that exists")
+    if shipped and (store is not None or profile is not None):
+        raise Ended(MISUSED, "--shipped takes neither --store nor --profile")
+    loaded = catalog.load()
+    selection = catalog.select(loaded, names or [paper.slug for paper in loaded.papers])
+    if shipped:
+        lines = _shipped_lines(selection, what)
+        rows = _write(output, lines, what)
+    else:
+        url = store_url(store)
+        if not store_exists(url):
+            hint = "name one with --store, run probatum check, or export --shipped evidence"
+            raise Ended(UNAVAILABLE, f"there is no store {url}: {hint}")
+        with store_errors_named():
+            rows = _write_stored(output, selection, what, url, profile or "quick")
+    broken = bool(loaded.broken) and not names
+    if broken:
+        warn_broken(loaded)
+    if as_json:
+        print_json({"file": str(output), "what": what, "rows": rows})
+    else:
+        print(f"{output}: {rows} lines of {what}")
+    return UNAVAILABLE if broken else DONE
+
+
+def _write_stored(output: Path, selection: Selection, what: str, url: str, profile: Any) -> int:
+    from probatum.evidence.store import Store
+    from probatum.evidence.tables import decision_lines, stored_decisions
+
+    with Store(url) as opened:
+        if what == "decisions":
+            lines = decision_lines(stored_decisions(selection, opened, profile))
+        else:
+            lines = _stored_trials(selection, opened)
+        return _write(output, lines, what)
+
+
+def _stored_trials(selection: Selection, store: Store) -> Iterator[dict[str, Any]]:
+    from probatum.evidence.tables import trial_lines
+
+    for paper, experiments in _experiments(selection).items():
+        of = (r for r in store.records(paper) if r.experiment in experiments)
+        yield from trial_lines(of)
+
+
+def _shipped_lines(selection: Selection, what: str) -> Iterator[dict[str, Any]]:
+    from probatum.evidence.shipped import read_records, shipped_decisions
+    from probatum.evidence.tables import decision_lines, trial_lines
+
+    folder = shipped_index.SHIPPED
+    if what == "trials":
+        for slug, experiments in _experiments(selection).items():
+            yield from trial_lines(
+                r for r in read_records(slug, folder) if r.experiment in experiments
+            )
+        return
+    for paper in {paper.slug: paper for paper, _ in selection}.values():
+        wanted = {claim.id for own, claim in selection if own.slug == paper.slug}
+        decisions = shipped_decisions(paper, folder)
+        yield from decision_lines(d for name, d in decisions.items() if name in wanted)
+
+
+def _experiments(selection: Selection) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for paper, claim in selection:
+        if claim.experiment is not None:
+            found.setdefault(paper.slug, set()).add(claim.experiment.id)
+    return found
+
+
+def _write(output: Path, lines: Iterable[dict[str, Any]], what: str) -> int:
+    from probatum.evidence.tables import MissingWriter, write_table
+
+    try:
+        rows = write_table(output, lines, what)
+    except MissingWriter as error:
+        raise Ended(UNAVAILABLE, str(error)) from error
+    except OSError as error:
+        raise Ended(UNAVAILABLE, f"{output} can't be written: {error.strerror}") from error
+    if not rows:
+        warn(f"no {what} found; {output} has none")
+    return rows

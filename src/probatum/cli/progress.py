@@ -1,0 +1,112 @@
+"""How a check gets on, on standard error: bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from probatum.cli.output import console, decision_line, warn
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from probatum.evidence import Decision
+    from probatum.evidence.run import Run
+    from probatum.evidence.trial import Outcome
+
+__all__ = ["CheckProgress"]
+
+SECONDS_BETWEEN_LINES = 15.0
+
+
+class CheckProgress:
+    """Watches a run for a person; a context manager.
+
+    Parameters
+    ----------
+    claims : int
+        How many are to be decided.
+    quiet : bool
+        Say nothing.
+    """
+
+    def __init__(self, claims: int, *, quiet: bool = False) -> None:
+        self.kept = 0
+        self._claims = claims
+        self._quiet = quiet
+        self._decided: set[str] = set()
+        self._most: dict[str, int] = {}
+        self._done: dict[str, int] = {}
+        self._bars: Progress | None = None
+        self._spoke = time.monotonic()
+        self._tasks: tuple[Any, Any] = (None, None)
+
+    def __enter__(self) -> CheckProgress:
+        if not self._quiet and sys.stderr.isatty():
+            self._bars = _bars()
+            self._tasks = (
+                self._bars.add_task("trials", total=None),
+                self._bars.add_task("claims", total=self._claims),
+            )
+            self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def expect(self, run: Run, trials: int) -> None:
+        """That many more trials of an experiment are about to run."""
+        if run.name not in self._most:
+            cells = sum(1 for _ in run.cells(range(1)))
+            self._most[run.name] = cells * run.replicates - run.reused
+            self._done[run.name] = 0
+            self._say(f"{run.name}: at most {self._most[run.name]} trials to run")
+        self._draw()
+
+    def finished(self, run: Run, outcome: Outcome) -> None:
+        """A trial has ended."""
+        if not outcome.unavailable:
+            self.kept += 1
+        self._done[run.name] = self._done.get(run.name, 0) + 1
+        if time.monotonic() - self._spoke >= SECONDS_BETWEEN_LINES:
+            self._say(f"{self.kept} of at most {sum(self._most.values())} trials done")
+        self._draw()
+
+    def decided(self, run: Run, decision: Decision) -> None:
+        """A claim has its verdict, or its budget is spent."""
+        name = f"{decision.paper}/{decision.claim}"
+        if name not in self._decided:
+            self._decided.add(name)
+            self._say(decision_line(decision))
+        if not run.open and run.name in self._most:
+            self._most[run.name] = self._done[run.name]
+        self._draw()
+
+    def _say(self, line: str) -> None:
+        if not self._quiet and self._bars is None:
+            self._spoke = time.monotonic()
+            warn(line)
+
+    def _draw(self) -> None:
+        if self._bars is not None:
+            trials, claims = self._tasks
+            most = sum(self._most.values())
+            self._bars.update(trials, completed=self.kept, total=most or None)
+            self._bars.update(claims, completed=len(self._decided))
+
+
+def _bars() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeLeft(),
+        TextColumn("left"),
+        console=console(stderr=True),
+        transient=True,
+    )

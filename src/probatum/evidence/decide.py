@@ -1,0 +1,415 @@
+"""From evidence to a decision: the rules of a claim, part by part.
+
+The decision is a function of the claim, the finished trials and the number of replicates planned;
+neither the order in which trials ended nor what else the store holds has a part in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from probatum.evidence.measure import (
+    Evidence,
+    case_contrasts,
+    case_values,
+    contrast,
+    replicate_counts,
+)
+from probatum.evidence.model import (
+    AllOf,
+    Claim,
+    Decision,
+    Every,
+    Experiment,
+    Guarantee,
+    Paper,
+    Part,
+    Rate,
+    Verdict,
+    Within,
+)
+from probatum.evidence.procedures import (
+    ALPHA,
+    Region,
+    Sequential,
+    decide_mean,
+    decide_rate,
+    floor_of_mean,
+    look_schedule,
+)
+
+__all__ = [
+    "claim_alpha",
+    "claim_arms",
+    "control_decisions",
+    "controls",
+    "decide",
+    "floor",
+    "replicates_budget",
+    "untested",
+]
+
+Piece = tuple[str, Within | Rate | Every, str | None, tuple[str, ...]]
+"""Label, part, rival and datasets of one comparison."""
+
+
+def claim_alpha(paper: Paper) -> float:
+    """Error level of each stochastic claim: 0.05 over those that the paper declares."""
+    return ALPHA / max(sum(claim.stochastic for claim in paper.claims), 1)
+
+
+def replicates_budget(experiment: Experiment, replicates: int) -> int:
+    """Replicates that make sense: one where nothing is random."""
+    return replicates if experiment.source == "stochastic" else 1
+
+
+def claim_arms(claim: Claim) -> tuple[str, ...]:
+    """Arms whose trials the criterion reads."""
+    arms: dict[str, None] = {}
+    for part in claim.parts:
+        arms[part.arm] = None
+        if isinstance(part, Within):
+            arms.update(dict.fromkeys(part.to))
+    return tuple(arms)
+
+
+def controls(claim: Claim) -> tuple[str, ...]:
+    """The experiment's negative controls that can stand in for the claim's method."""
+    if claim.experiment is None:
+        return ()
+    named = claim_arms(claim)
+    return tuple(a.id for a in claim.experiment.arms if a.role == "control" and a.id not in named)
+
+
+def _pieces(claim: Claim) -> list[Piece]:
+    assert claim.experiment is not None
+    every_set = tuple(dataset.id for dataset in claim.experiment.datasets)
+    pieces: list[Piece] = []
+    for part in claim.parts:
+        if not isinstance(part, Within):
+            pieces.append((f"{part.arm}: {part.of}", part, None, every_set))
+            continue
+        groups = [(d,) for d in every_set] if part.over == "each" else [every_set]
+        for rival in part.to or (None,):
+            for group in groups:
+                against = f" against {rival}" if rival else ""
+                on = f" on {group[0]}" if part.over == "each" else ""
+                pieces.append((f"{part.arm}{against}{on}: {part.stat.of}", part, rival, group))
+    return pieces
+
+
+def _bounds(experiment: Experiment, within: Within) -> tuple[float, float] | None:
+    if within.stat.how == "spearman":
+        low, high = -1.0, 1.0
+    elif within.stat.is_level and experiment.metrics[within.stat.of].bounds is not None:
+        low, high = experiment.metrics[within.stat.of].bounds  # type: ignore[misc]
+    else:
+        return None
+    if within.scale == "absolute":
+        return low, high
+    return (low - high, high - low) if within.scale == "difference" else None
+
+
+def floor(claim: Claim, alpha: float) -> int:
+    """Fewest replicates at which a claim could hold.
+
+    One for a rate: how many tries a replicate brings is not known beforehand.
+    """
+    if not claim.stochastic:
+        return 1
+    assert claim.experiment is not None
+    share = alpha / len(_pieces(claim))
+    needed = 1
+    for part in claim.parts:
+        if isinstance(part, Within):
+            bounds = _bounds(claim.experiment, part)
+            region = Region(part.low, part.high)
+            needed = max(needed, floor_of_mean(region, claim.procedure, share, bounds))
+    return needed
+
+
+def _decide_within(
+    claim: Claim, piece: Piece, evidence: Evidence, seen: int, budget: int, alpha: float
+) -> Part:
+    label, within, rival, datasets = piece
+    assert isinstance(within, Within)
+    assert claim.experiment is not None
+    z = np.full(seen, math.nan)
+    for replicate in range(seen):
+        effects = [contrast(evidence, within, rival, d, replicate) for d in datasets]
+        if None not in effects:
+            z[replicate] = math.fsum(effects) / len(effects)  # type: ignore[arg-type]
+    region = Region(within.low, within.high)
+    bounds = _bounds(claim.experiment, within)
+    found = decide_mean(
+        z, region, procedure=claim.procedure, alpha=alpha, bounds=bounds, budget=budget
+    )
+    lost = int(np.isnan(z).sum())
+    verdict, reason = found.verdict, found.refused
+    if lost and verdict == "holds":
+        verdict = "undecided"
+        reason = f"{lost} replicates failed and the metric has no bounds to count them at"
+    guarantee: Guarantee = "exact" if claim.procedure == "exact" else "asymptotic"
+    return _part(label, found, verdict, guarantee, reason)
+
+
+def _part(
+    label: str, found: Sequential, verdict: Verdict, guarantee: Guarantee, reason: str = ""
+) -> Part:
+    return Part(
+        label,
+        verdict,
+        guarantee,
+        found.effect,
+        found.low,
+        found.high,
+        found.n,
+        found.n,
+        found.exact,
+        found.more_needed,
+        reason,
+    )
+
+
+def _decide_every(label: str, part: Every, evidence: Evidence, seen: int, budget: int) -> Part:
+    worst, n, where = -math.inf, 0, ""
+    limit = part.high + part.slack
+    for look in look_schedule(budget):
+        if look > seen:
+            break
+        values = list(case_values(evidence, part, look))
+        n = len(values)
+        if values:
+            dataset, replicate, case, worst = max(values, key=lambda v: v[3])
+            where = f"{dataset}, replicate {replicate}" + (f", case {case}" if case else "")
+        failed = evidence.failures([part.arm], look)
+        if worst > limit:
+            reason = f"counterexample: {part.of} = {worst:.6g} > {part.high:g} at {where}"
+            return Part(label, "fails", "enumeration", worst, worst, worst, n, look, reason=reason)
+        if n >= part.at_least and not failed:
+            return Part(label, "holds", "enumeration", worst, worst, worst, n, look)
+    failed = evidence.failures([part.arm], seen)
+    reason = f"{n} of {part.at_least} cases seen" + (f", {failed} trials failed" if failed else "")
+    return Part(label, "undecided", "enumeration", worst, worst, worst, n, seen, reason=reason)
+
+
+def _decide_once(piece: Piece, evidence: Evidence, guarantee: Guarantee) -> Part:
+    """Numbers that have no spread: a deterministic run, or recorded cases."""
+    label, within, rival, datasets = piece
+    assert isinstance(within, Within)
+    if guarantee == "descriptive":
+        effects = [effect for _, effect in case_contrasts(evidence, within, rival)]
+    else:
+        found = [contrast(evidence, within, rival, d, 0) for d in datasets]
+        effects = [effect for effect in found if effect is not None]
+        if len(effects) < len(found):
+            effects = []
+    if not effects:
+        reason = "nothing was measured"
+        return Part(
+            label, "undecided", guarantee, math.nan, math.nan, math.nan, 0, 1, reason=reason
+        )
+    effect = math.fsum(effects) / len(effects)
+    verdict = Region(within.low, within.high).verdict(effect, effect)
+    return Part(label, verdict, guarantee, effect, effect, effect, len(effects), 1)
+
+
+def _decide_piece(
+    claim: Claim, piece: Piece, evidence: Evidence, seen: int, budget: int, alpha: float
+) -> Part:
+    label, part, _, _ = piece
+    source = evidence.experiment.source
+    if isinstance(part, Every):
+        return _decide_every(label, part, evidence, seen, budget)
+    if source == "deterministic" and isinstance(part, Within):
+        return _decide_once(piece, evidence, "deterministic")
+    if source == "recorded" and isinstance(part, Within):
+        return _decide_once(piece, evidence, "descriptive")
+    if isinstance(part, Within):
+        return _decide_within(claim, piece, evidence, seen, budget, alpha)
+    ks, ns = replicate_counts(evidence, part, seen)
+    region = Region(part.low, part.high)
+    if part.independent or max(ns, default=1) <= 1:
+        found = decide_rate(ks, ns, region, alpha=alpha, budget=budget)
+    else:
+        shares = [k / n if n else math.nan for k, n in zip(ks, ns, strict=True)]
+        found = decide_mean(
+            shares, region, procedure="exact", alpha=alpha, bounds=(0.0, 1.0), budget=budget
+        )
+    return _part(label, found, found.verdict, "exact")
+
+
+def _exceptions(
+    claim: Claim, piece: Piece, evidence: Evidence, part: Part, alpha: float
+) -> tuple[str, ...]:
+    """Datasets (or cases) that lie wholly outside the region though the average holds."""
+    _, within, rival, datasets = piece
+    if not isinstance(within, Within) or part.verdict != "holds":
+        return ()
+    region = Region(within.low, within.high)
+    if part.guarantee == "descriptive":
+        effects = case_contrasts(evidence, within, rival)
+        return tuple(case for case, z in effects if region.verdict(z, z) == "fails")
+    if len(datasets) < 2:
+        return ()
+    outside = []
+    for dataset in datasets:
+        single = (part.label, within, rival, (dataset,))
+        if part.guarantee == "deterministic":
+            alone = _decide_once(single, evidence, "deterministic")
+        else:
+            share = alpha / len(datasets)
+            alone = _decide_within(claim, single, evidence, part.replicates, part.replicates, share)
+        if alone.verdict == "fails":
+            outside.append(f"{dataset} against {rival}" if rival else dataset)
+    return tuple(outside)
+
+
+def _region(part: Within | Rate | Every) -> Region:
+    if isinstance(part, Every):
+        return Region(high=part.high + part.slack)
+    return Region(part.low, part.high)
+
+
+def _deciding(pieces: Sequence[Piece], parts: Sequence[Part]) -> int:
+    """Which part that carries the verdict: a failing one, else an open one, else the narrowest."""
+    rank = {"fails": 0, "undecided": 1, "untested": 1, "holds": 2}
+
+    def order(at: int) -> tuple[int, float]:
+        part, region = parts[at], _region(pieces[at][1])
+        margin = min(part.effect - region.low, region.high - part.effect)
+        return rank[part.verdict], -math.inf if math.isnan(margin) else margin
+
+    return min(range(len(parts)), key=order)
+
+
+def _verdict(parts: Sequence[Part]) -> Verdict:
+    if any(part.verdict == "fails" for part in parts):
+        return "fails"
+    return "holds" if all(part.verdict == "holds" for part in parts) else "undecided"
+
+
+def decide(paper: Paper, claim: Claim, evidence: Evidence | None, replicates: int) -> Decision:
+    """Decide a claim from the trials that are there.
+
+    Parameters
+    ----------
+    paper, claim : Paper, Claim
+        The claim, and the paper whose error level it shares.
+    evidence : Evidence or None
+        Finished trials of the claim's experiment; None for an untested claim.
+    replicates : int
+        Replicates planned. Looks are taken at complete prefixes up to it, and the first that
+        decides counts, whatever came later.
+    """
+    if claim.experiment is None or evidence is None:
+        return untested(paper, claim)
+    experiment, alpha = claim.experiment, claim_alpha(paper)
+    budget = replicates_budget(experiment, replicates)
+    arms = claim_arms(claim)
+    seen = evidence.complete(arms, budget)
+    pieces = _pieces(claim)
+    share = alpha / len(pieces)
+    parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
+    refused = ""
+    if experiment.source == "stochastic" and evidence.replicates_agree():
+        refused = (
+            "refused: replicates 0 and 1 agree in every arm; declare the experiment "
+            "deterministic or draw from block.rng"
+        )
+        parts = [replace(part, verdict="undecided", reason=refused) for part in parts]
+    verdict, at = _verdict(parts), _deciding(pieces, parts)
+    lead, region = parts[at], _region(pieces[at][1])
+    exceptions = tuple(
+        dict.fromkeys(
+            name
+            for piece, part in zip(pieces, parts, strict=True)
+            for name in _exceptions(claim, piece, evidence, part, share)
+        )
+    )
+    n = max(part.n for part in parts)
+    more = [part.more_needed for part in parts if part.verdict == "undecided"]
+    decision = Decision(
+        paper=paper.slug,
+        claim=claim.id,
+        scope=claim.scope,
+        fidelity=paper.fidelity,
+        verdict=verdict,
+        guarantee=lead.guarantee,
+        effect=_finite(lead.effect),
+        low=_finite(lead.low),
+        high=_finite(lead.high),
+        level=alpha if claim.stochastic else 0.0,
+        n=n,
+        unit="cases" if lead.guarantee in ("enumeration", "descriptive") else "replicates",
+        exceptions=exceptions,
+        failures=evidence.failures(arms, max(part.replicates for part in parts)),
+        more_needed=None if not more or None in more else max(m for m in more if m is not None),
+        reason="",
+        parts=tuple(parts),
+    )
+    return replace(decision, reason=_reason(claim, decision, lead, region, seen, budget))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _reason(
+    claim: Claim, decision: Decision, lead: Part, region: Region, seen: int, budget: int
+) -> str:
+    said = []
+    if len(decision.parts) > 1:
+        said.append(lead.label)
+    if lead.reason:
+        said.append(lead.reason)
+    if decision.verdict == "undecided" and not lead.reason:
+        said.append(f"{seen} of {budget} replicates done" if seen < budget else "budget spent")
+    if lead.exact is not None:
+        confirmed = region.verdict(*lead.exact) == lead.verdict
+        doubt = "" if confirmed else ", which does not confirm it"
+        said.append(f"exact interval [{lead.exact[0]:.4g}, {lead.exact[1]:.4g}]{doubt}")
+    if decision.failures:
+        said.append(f"{decision.failures} failed trials")
+    assert claim.experiment is not None
+    if claim.experiment.prepare:
+        said.append(f"given what {claim.experiment.prepare.partition(':')[2]} prepared")
+    return "; ".join(said)
+
+
+def untested(paper: Paper, claim: Claim) -> Decision:
+    """The decision on a claim that nothing here can try, or on one not tried yet."""
+    return Decision(
+        paper=paper.slug,
+        claim=claim.id,
+        scope=claim.scope,
+        fidelity=paper.fidelity,
+        verdict="untested",
+        guarantee="none",
+        effect=None,
+        low=None,
+        high=None,
+        level=0.0,
+        n=0,
+        unit="replicates",
+        exceptions=(),
+        failures=0,
+        more_needed=None,
+        reason=f"needs {claim.missing}" if claim.missing else "not run",
+    )
+
+
+def control_decisions(
+    paper: Paper, claim: Claim, evidence: Evidence, replicates: int
+) -> dict[str, Decision]:
+    """The same claim asked of each negative control, at the same number of replicates."""
+    found = {}
+    for control in controls(claim):
+        parts = tuple(replace(part, arm=control) for part in claim.parts)
+        stand_in = replace(claim, criterion=AllOf(parts) if len(parts) > 1 else parts[0])
+        found[control] = decide(paper, stand_in, evidence, replicates)
+    return found

@@ -1,0 +1,169 @@
+"""Papers, claims and shipped verdicts as plain values, for whoever prints or draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from probatum.evidence.model import Arm, Budget, Claim, Decision, Paper
+from probatum.evidence.shipped_index import SHIPPED, ShippedError, freshness, read_index
+
+__all__ = ["changed_verdicts", "claim_facts", "paper_facts", "paper_summary", "shipped_standing"]
+
+VERDICTS = ("holds", "fails", "undecided", "untested")
+
+
+def _shipped_verdict(index: Mapping[str, Any], slug: str, claim: str) -> str:
+    entry = index.get(slug)
+    decision = entry.get(claim) if isinstance(entry, dict) else None
+    verdict = decision.get("verdict") if isinstance(decision, dict) else None
+    return verdict if verdict in VERDICTS else ""
+
+
+def paper_summary(paper: Paper, index: Mapping[str, Any]) -> dict[str, Any]:
+    """A paper in one line, with its shipped verdicts; claims without any count as untested."""
+    verdicts = dict.fromkeys(VERDICTS, 0)
+    for claim in paper.claims:
+        verdicts[_shipped_verdict(index, paper.slug, claim.id) or "untested"] += 1
+    return {
+        "slug": paper.slug,
+        "title": paper.title,
+        "domain": paper.domain,
+        "methods": list(paper.methods),
+        "extras": list(paper.extras),
+        "claims": len(paper.claims),
+        "uses": [tool.name for tool in paper.tools],
+        "verdicts": verdicts,
+    }
+
+
+def paper_facts(paper: Paper, claims: Iterable[Claim] | None = None) -> dict[str, Any]:
+    """A paper with its claims, or some of them."""
+    return {
+        "slug": paper.slug,
+        "title": paper.title,
+        "domain": paper.domain,
+        "fidelity": paper.fidelity,
+        "summary": paper.summary,
+        "methods": list(paper.methods),
+        "extras": list(paper.extras),
+        "uses": [tool.name for tool in paper.tools],
+        "claims": [claim_facts(claim) for claim in (paper.claims if claims is None else claims)],
+    }
+
+
+def claim_facts(claim: Claim) -> dict[str, Any]:
+    """A claim and how it is tried; an untested one has no criterion, arms, datasets or profiles."""
+    from probatum.evidence.words import criterion_parameters, criterion_words
+
+    experiment = claim.experiment
+    facts: dict[str, Any] = {
+        "id": claim.id,
+        "statement": claim.statement,
+        "scope": claim.scope,
+        "criterion": None,
+        "arms": [],
+        "datasets": [],
+        "control": [],
+        "needs": claim.missing,
+        "profiles": {},
+    }
+    if experiment is not None:
+        facts["criterion"] = {
+            "words": criterion_words(claim),
+            "parameters": criterion_parameters(claim),
+        }
+        facts["arms"] = [_arm_facts(arm) for arm in experiment.arms]
+        facts["datasets"] = [{"name": d.id, "licence": d.licence} for d in experiment.datasets]
+        facts["control"] = [arm.id for arm in experiment.arms if arm.role == "control"]
+        facts["profiles"] = {name: _budget(b) for name, b in experiment.budgets.items()}
+    return facts
+
+
+def _arm_facts(arm: Arm) -> dict[str, str]:
+    name, _, version = arm.library.rpartition(" ")
+    if not name or not version[:1].isdigit():
+        name, version = arm.library, _installed(arm.library)
+    return {"name": arm.id, "role": arm.role, "library": name, "version": version}
+
+
+def _installed(library: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(library) if library else ""
+    except (metadata.PackageNotFoundError, ValueError):
+        return ""
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    return {
+        "replicates": budget.replicates,
+        "size": dict(budget.size),
+        "seconds": budget.seconds,
+        "memory_gb": budget.memory_gb,
+        "threads": budget.threads,
+        "gpu": budget.gpu,
+    }
+
+
+def shipped_standing(
+    papers: Iterable[Paper], folder: Path = SHIPPED
+) -> tuple[dict[str, Any], list[str]]:
+    """How shipped evidence stands beside the code, and what of it can't be read.
+
+    Raises
+    ------
+    ShippedError
+        If the index can't be read.
+    """
+    index = read_index(folder)
+    rows, missing, problems = [], [], []
+    papers = list(papers)
+    for paper in papers:
+        try:
+            fresh = freshness(paper, folder)
+        except ShippedError as error:
+            fresh = {}
+            problems.append(str(error))
+        for claim in paper.claims:
+            verdict = _shipped_verdict(index, paper.slug, claim.id)
+            if verdict and claim.experiment is not None:
+                rows.append(
+                    {
+                        "paper": paper.slug,
+                        "claim": claim.id,
+                        "scope": claim.scope,
+                        "profile": "standard",
+                        "verdict": verdict,
+                        "n": index[paper.slug][claim.id].get("n", 0),
+                        "fresh": fresh.get(claim.id, False),
+                    }
+                )
+            elif claim.experiment is not None:
+                missing.append(f"{paper.slug}/{claim.id}")
+    standing = {
+        "papers": len(papers),
+        "claims": sum(len(paper.claims) for paper in papers),
+        "fresh": sum(row["fresh"] for row in rows),
+        "stale": [f"{row['paper']}/{row['claim']}" for row in rows if not row["fresh"]],
+        "missing": missing,
+        "rows": rows,
+    }
+    return standing, problems
+
+
+def changed_verdicts(
+    decisions: Iterable[Decision], index: Mapping[str, Any]
+) -> dict[str, tuple[str, str]]:
+    """Verdicts that differ from the shipped ones, by ``slug/claim``: shipped, and now.
+
+    Claims that nothing was shipped for, or that were not run now, can't differ.
+    """
+    changed: dict[str, tuple[str, str]] = {}
+    for decision in decisions:
+        shipped = _shipped_verdict(index, decision.paper, decision.claim)
+        if shipped and decision.verdict != "untested" and decision.verdict != shipped:
+            changed[f"{decision.paper}/{decision.claim}"] = (shipped, decision.verdict)
+    return changed

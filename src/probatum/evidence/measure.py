@@ -1,0 +1,223 @@
+"""From stored rows to the numbers a criterion asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from probatum.evidence.model import Every, Experiment, Rate, Row, Stat, Within
+from probatum.evidence.store import Record
+
+__all__ = ["Evidence", "Unmeasurable", "case_contrasts", "contrast", "stat_value"]
+
+
+class Unmeasurable(ValueError):
+    """The rows of a trial do not give what a criterion asks for."""
+
+
+Cell = tuple[str, str, int]
+"""Arm, dataset, replicate."""
+
+
+@dataclass
+class Evidence:
+    """The finished trials of one experiment: rows of each cell, or how it failed."""
+
+    experiment: Experiment
+    rows: dict[Cell, tuple[Row, ...]] = field(default_factory=dict)
+    failed: dict[Cell, str] = field(default_factory=dict)
+
+    def add(self, record: Record) -> None:
+        """Take in one final record; a joint trial's rows go to their arms."""
+        joint = record.arm == "*"
+        arms = [arm.id for arm in self.experiment.arms] if joint else [record.arm]
+        for arm in arms:
+            cell = (arm, record.dataset, record.replicate)
+            if record.status == "ok":
+                self.rows[cell] = tuple(row for row in record.rows if row.arm == arm)
+            else:
+                self.failed[cell] = record.status
+
+    def done(self, arm: str, dataset: str, replicate: int) -> bool:
+        """Whether the cell's trial has ended, well or not."""
+        cell = (arm, dataset, replicate)
+        return cell in self.rows or cell in self.failed
+
+    def complete(self, arms: Sequence[str], budget: int) -> int:
+        """Length of the longest prefix of replicates in which every cell of the arms is done."""
+        datasets = [dataset.id for dataset in self.experiment.datasets]
+        for replicate in range(budget):
+            if not all(self.done(a, d, replicate) for a in arms for d in datasets):
+                return replicate
+        return budget
+
+    def failures(self, arms: Iterable[str], replicates: int) -> int:
+        """Failed trials of the arms among the first replicates."""
+        wanted = set(arms)
+        return sum(arm in wanted and r < replicates for arm, _, r in self.failed)
+
+    def replicates_agree(self) -> bool:
+        """Whether replicates 0 and 1 gave the same rows in every arm that has both."""
+        first = {(a, d): rows for (a, d, r), rows in self.rows.items() if r == 0}
+        pairs = [
+            (rows, self.rows[a, d, 1]) for (a, d), rows in first.items() if (a, d, 1) in self.rows
+        ]
+        return bool(pairs) and all(one == two for one, two in pairs)
+
+
+def _pairs(rows: Iterable[Row], stat: Stat) -> tuple[list[float], list[float]]:
+    xs, ys = [], []
+    for row in rows:
+        if stat.of not in row.values or (stat.case is not None and row.case != stat.case):
+            continue
+        x = row.x if stat.against == "x" else row.values.get(stat.against)
+        if x is not None:
+            xs.append(x)
+            ys.append(row.values[stat.of])
+    return xs, ys
+
+
+def _levels(rows: Iterable[Row], of: str, case: str | None) -> list[float]:
+    return [r.values[of] for r in rows if of in r.values and case in (None, r.case)]
+
+
+def stat_value(stat: Stat, rows: Iterable[Row]) -> float:
+    """The scalar of one trial.
+
+    Raises
+    ------
+    Unmeasurable
+        Where the rows are too few, or a logarithm has nothing to work on.
+
+    Examples
+    --------
+    >>> rows = [Row("m", x=x, values={"err": 3 * x**-0.5}) for x in (10.0, 100.0, 1000.0)]
+    >>> round(stat_value(Stat("err", "loglog"), rows), 6)
+    -0.5
+    """
+    rows = tuple(rows)
+    if stat.is_level:
+        levels = _levels(rows, stat.of, stat.case)
+        if not levels:
+            case = f" in case {stat.case!r}" if stat.case is not None else ""
+            raise Unmeasurable(f"no value of {stat.of}{case}")
+        return max(levels) if stat.how == "max" else math.fsum(levels) / len(levels)
+    xs, ys = _pairs(rows, stat)
+    if stat.tail < 1 and xs:
+        keep = sorted(range(len(xs)), key=lambda i: xs[i])[
+            -max(2, math.ceil(stat.tail * len(xs))) :
+        ]
+        xs, ys = [xs[i] for i in keep], [ys[i] for i in keep]
+    if len(set(xs)) < 2:
+        raise Unmeasurable(f"a {stat.how} of {stat.of} needs at least two abscissae")
+    if stat.how == "spearman":
+        from scipy.stats import spearmanr
+
+        value = float(spearmanr(xs, ys).statistic)
+        if math.isnan(value):
+            raise Unmeasurable(f"no rank correlation: {stat.of} is constant")
+        return value
+    if stat.how == "loglog":
+        if min(xs) <= 0 or min(ys) <= 0:
+            raise Unmeasurable(f"a log-log slope of {stat.of} needs positive numbers")
+        xs, ys = [math.log(x) for x in xs], [math.log(y) for y in ys]
+    return float(np.polyfit(xs, ys, 1)[0])
+
+
+def _value(
+    evidence: Evidence, within: Within, arm: str, dataset: str, replicate: int, *, rival: bool
+) -> float | None:
+    """An arm's scalar; a failed trial counts at the worst bound, a rival's at the best."""
+    rows = evidence.rows.get((arm, dataset, replicate))
+    if rows is not None:
+        try:
+            return stat_value(within.stat, rows)
+        except Unmeasurable:
+            pass
+    if not within.stat.is_level:
+        return None
+    metric = evidence.experiment.metrics[within.stat.of]
+    return metric.best if rival else metric.worst
+
+
+def contrast(
+    evidence: Evidence, within: Within, rival: str | None, dataset: str, replicate: int
+) -> float | None:
+    """One replicate's effect on one dataset; None where a failure leaves it open."""
+    own = _value(evidence, within, within.arm, dataset, replicate, rival=False)
+    if rival is None or own is None:
+        return own
+    other = _value(evidence, within, rival, dataset, replicate, rival=True)
+    return None if other is None else _compare(evidence.experiment, within, own, other)
+
+
+def _compare(experiment: Experiment, within: Within, own: float, other: float) -> float | None:
+    lower_is_better = experiment.metrics[within.stat.of].better == "lower"
+    sign = -1.0 if within.stat.is_level and lower_is_better else 1.0
+    if within.scale == "difference":
+        return sign * (own - other)
+    if own <= 0 or other <= 0:
+        return None
+    return sign * (math.log(own) - math.log(other))
+
+
+def case_contrasts(
+    evidence: Evidence, within: Within, rival: str | None
+) -> Iterator[tuple[str, float]]:
+    """Effects per case of a recorded experiment, for cases that both arms report."""
+
+    def by_case(arm: str) -> dict[str, float]:
+        return {
+            f"{dataset}/{row.case}" if row.case else dataset: row.values[within.stat.of]
+            for (a, dataset, _), rows in evidence.rows.items()
+            if a == arm
+            for row in rows
+            if within.stat.of in row.values
+        }
+
+    own = by_case(within.arm)
+    if rival is None:
+        yield from own.items()
+        return
+    other = by_case(rival)
+    for case, value in own.items():
+        if case in other:
+            effect = _compare(evidence.experiment, within, value, other[case])
+            if effect is not None:
+                yield case, effect
+
+
+def case_values(
+    evidence: Evidence, part: Every, replicates: int
+) -> Iterator[tuple[str, int, str, float]]:
+    """Dataset, replicate, case and value of everything an ``Every`` looks at."""
+    for (arm, dataset, replicate), rows in sorted(evidence.rows.items()):
+        if arm == part.arm and replicate < replicates:
+            for row in rows:
+                if part.of in row.values and part.case in (None, row.case):
+                    yield dataset, replicate, row.case, row.values[part.of]
+
+
+def replicate_counts(
+    evidence: Evidence, part: Rate, replicates: int
+) -> tuple[list[int], list[int]]:
+    """Successes and trials per replicate, over all datasets; a failed trial is all failures.
+
+    A failed trial's size is unknown, so it counts as one unsuccessful try.
+    """
+    ks, ns = [0] * replicates, [0] * replicates
+    for (arm, _, replicate), rows in evidence.rows.items():
+        if arm == part.arm and replicate < replicates:
+            for row in rows:
+                if part.of in row.counts and part.case in (None, row.case):
+                    ks[replicate] += row.counts[part.of][0]
+                    ns[replicate] += row.counts[part.of][1]
+    worst_is_success = evidence.experiment.metrics[part.of].better == "lower"
+    for arm, _, replicate in evidence.failed:
+        if arm == part.arm and replicate < replicates:
+            ks[replicate] += int(worst_is_success)
+            ns[replicate] += 1
+    return ks, ns

@@ -1,0 +1,559 @@
+"""The vocabulary of a catalog: experiments, arms, criteria, claims and papers.
+
+Only the standard library is imported here, so that a catalog can be listed in milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = [
+    "PROFILES",
+    "AllOf",
+    "Arm",
+    "Block",
+    "Budget",
+    "Claim",
+    "Criterion",
+    "Dataset",
+    "Decision",
+    "Every",
+    "Experiment",
+    "Metric",
+    "Paper",
+    "Part",
+    "Rate",
+    "Row",
+    "Stat",
+    "Tool",
+    "Within",
+    "resolve",
+]
+
+Params: TypeAlias = Mapping[str, Any]
+Profile = Literal["smoke", "quick", "standard", "full"]
+PROFILES: tuple[Profile, ...] = ("smoke", "quick", "standard", "full")
+Verdict = Literal["holds", "fails", "undecided", "untested"]
+Guarantee = Literal["exact", "asymptotic", "enumeration", "deterministic", "descriptive", "none"]
+
+_SLUG = re.compile(r"[a-z0-9]+([._+-][a-z0-9]+)*", re.IGNORECASE)
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def _one_of(what: str, value: object, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise ValueError(f"{what} must be one of {', '.join(accepted)}, got {value!r}")
+
+
+def _slug(what: str, value: str) -> None:
+    if not _SLUG.fullmatch(value):
+        raise ValueError(f"{what} must be letters, digits and single -_.+ between, got {value!r}")
+
+
+def _target(what: str, value: str) -> None:
+    if not _TARGET.fullmatch(value):
+        raise ValueError(f"{what} must read 'module:attribute', got {value!r}")
+
+
+def _unique(what: str, ids: list[str]) -> None:
+    twice = sorted({i for i in ids if ids.count(i) > 1})
+    if twice:
+        raise ValueError(f"{what} must be unique, {', '.join(twice)} occurs twice")
+
+
+def resolve(target: str) -> Any:
+    """Import the object that ``module:attribute`` names.
+
+    Examples
+    --------
+    >>> resolve("math:tau")
+    6.283185307179586
+    """
+    _target("target", target)
+    module, _, attribute = target.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One contender: a factory for an object that the trial drives.
+
+    ``library`` names what a baseline is built from, with its version where it is pinned.
+    """
+
+    id: str
+    make: str
+    role: Literal["method", "baseline", "control"] = "baseline"
+    library: str = ""
+    params: Params = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _slug("arm id", self.id)
+        _target(f"arm {self.id}: make", self.make)
+        _one_of(f"arm {self.id}: role", self.role, ("method", "baseline", "control"))
+
+    def build(self, **overrides: Any) -> Any:
+        """Build a fresh object, with the arm's parameters and any the trial adds."""
+        return resolve(self.make)(**{**self.params, **overrides})
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Named data: a loader and its parameters, with the licence.
+
+    ``identity`` is a ``module:function`` of the same parameters that gives a hash of the content,
+    without loading it; it goes into the keys of trials.
+    """
+
+    id: str
+    load: str
+    licence: str
+    params: Params = field(default_factory=dict)
+    identity: str | None = None
+
+    def __post_init__(self) -> None:
+        _slug("dataset id", self.id)
+        _target(f"dataset {self.id}: load", self.load)
+        if self.identity is not None:
+            _target(f"dataset {self.id}: identity", self.identity)
+
+    def open(self) -> Any:
+        """Load the data."""
+        return resolve(self.load)(**self.params)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Which way a measured number is better, and between which bounds it lies."""
+
+    better: Literal["higher", "lower"]
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("better", self.better, ("higher", "lower"))
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise ValueError(f"bounds must be increasing, got {self.bounds}")
+
+    @property
+    def worst(self) -> float | None:
+        """Worst possible value; None where the metric has no bounds."""
+        if self.bounds is None:
+            return None
+        return self.bounds[0] if self.better == "higher" else self.bounds[1]
+
+    @property
+    def best(self) -> float | None:
+        """Best possible value; None where the metric has no bounds."""
+        if self.bounds is None:
+            return None
+        return self.bounds[1] if self.better == "higher" else self.bounds[0]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one profile may spend: sizes, replicates, and resources per trial."""
+
+    replicates: int
+    size: Params = field(default_factory=dict)
+    seconds: float = 600.0
+    memory_gb: float = 4.0
+    threads: int = 1
+    gpu: bool = False
+
+    def __post_init__(self) -> None:
+        for what in ("replicates", "seconds", "memory_gb", "threads"):
+            if not getattr(self, what) > 0:
+                raise ValueError(f"{what} must be positive, got {getattr(self, what)}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement of a trial; rows of a trial are never counted as replicates."""
+
+    arm: str
+    case: str = ""
+    x: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+class Block(Protocol):
+    """One replicate of one dataset, as a trial sees it."""
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms to run: one, or all where the experiment says ``together``."""
+
+    @property
+    def dataset(self) -> Dataset: ...
+
+    @property
+    def size(self) -> Params: ...
+
+    @property
+    def replicate(self) -> int: ...
+
+    @property
+    def prepared(self) -> Path | None:
+        """Read-only folder that ``prepare`` filled."""
+
+    def rng(self, stream: str) -> np.random.Generator:
+        """Generator seeded by experiment, dataset, replicate and stream: the same for all arms."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A set of trials that claims read.
+
+    Parameters
+    ----------
+    trial : str
+        ``module:function``; a pure function of a :class:`Block` that returns rows.
+    source : {"stochastic", "deterministic", "recorded"}
+        Replicates with fresh randomness; one run with nothing random; published tables.
+    prepare, prepare_per : str
+        ``module:function(block, folder)`` for set-up that all arms share.
+    together : bool
+        Run all arms of a block in one trial.
+    exclusive : bool
+        Timings: run alone on the host, all arms of a block together.
+    arm_interface : str
+        ``module:Protocol`` that a reader's own method must satisfy.
+    data_slot : str
+        ``module:function`` that turns a reader's files into a dataset.
+    """
+
+    id: str
+    trial: str
+    arms: tuple[Arm, ...]
+    datasets: tuple[Dataset, ...]
+    metrics: Mapping[str, Metric]
+    budgets: Mapping[str, Budget]
+    source: Literal["stochastic", "deterministic", "recorded"] = "stochastic"
+    prepare: str | None = None
+    prepare_per: Literal["dataset", "replicate"] = "dataset"
+    together: bool = False
+    exclusive: bool = False
+    arm_interface: str | None = None
+    data_slot: str | None = None
+
+    def __post_init__(self) -> None:
+        where = f"experiment {self.id}"
+        _slug("experiment id", self.id)
+        _target(f"{where}: trial", self.trial)
+        _one_of(f"{where}: source", self.source, ("stochastic", "deterministic", "recorded"))
+        for name in ("arms", "datasets", "metrics", "budgets"):
+            if not getattr(self, name):
+                raise ValueError(f"{where}: {name} must not be empty")
+        _unique(f"{where}: arm ids", [arm.id for arm in self.arms])
+        _unique(f"{where}: dataset ids", [dataset.id for dataset in self.datasets])
+        for profile in self.budgets:
+            _one_of(f"{where}: profile", profile, PROFILES)
+
+    @property
+    def joint(self) -> bool:
+        """Whether all arms of a block run in one trial."""
+        return self.together or self.exclusive
+
+    def arm(self, arm_id: str) -> Arm:
+        """The arm of that id; ValueError with the known ones otherwise."""
+        for arm in self.arms:
+            if arm.id == arm_id:
+                return arm
+        known = ", ".join(arm.id for arm in self.arms)
+        raise ValueError(f"experiment {self.id} has no arm {arm_id!r}: it has {known}")
+
+    def budget(self, profile: Profile) -> Budget:
+        """The budget of a profile, or the next smaller one that is declared."""
+        at = PROFILES.index(profile)
+        order = (*reversed(PROFILES[: at + 1]), *PROFILES[at + 1 :])
+        return next(self.budgets[name] for name in order if name in self.budgets)
+
+
+@dataclass(frozen=True)
+class Stat:
+    """One scalar per replicate, dataset and arm, from a trial's rows.
+
+    ``slope`` fits metric against ``against`` ("x" or another metric), ``loglog`` the same on
+    logarithms, over the largest ``tail`` share of abscissae; ``case`` keeps only rows of a case.
+    """
+
+    of: str
+    how: Literal["mean", "slope", "loglog", "spearman", "max"] = "mean"
+    against: str = "x"
+    tail: float = 1.0
+    case: str | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("how", self.how, ("mean", "slope", "loglog", "spearman", "max"))
+        if not 0 < self.tail <= 1:
+            raise ValueError(f"tail must lie in (0, 1], got {self.tail}")
+
+    @property
+    def is_level(self) -> bool:
+        """Whether the scalar is on the metric's own scale."""
+        return self.how in ("mean", "max")
+
+
+@dataclass(frozen=True)
+class Within:
+    """A mean lies in ``[low, high]``.
+
+    ``absolute`` is the arm's own value. ``difference`` and ``log-ratio`` compare it with each
+    rival in ``to`` and are oriented so that a positive effect is better for the arm (slopes and
+    rank correlations are not oriented). ``over="each"`` asks it of every dataset.
+    """
+
+    stat: Stat
+    arm: str
+    to: tuple[str, ...] = ()
+    scale: Literal["absolute", "difference", "log-ratio"] = "difference"
+    low: float = -math.inf
+    high: float = math.inf
+    over: Literal["average", "each"] = "average"
+
+    def __post_init__(self) -> None:
+        _one_of("scale", self.scale, ("absolute", "difference", "log-ratio"))
+        _one_of("over", self.over, ("average", "each"))
+        if self.scale == "absolute" and self.to:
+            raise ValueError(f"an absolute criterion takes no rivals, got {self.to}")
+        if self.scale != "absolute" and not self.to:
+            raise ValueError(f"a {self.scale} needs at least one rival in `to`")
+        _region(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A success rate lies in ``[low, high]``; ``of`` names a metric given as counts.
+
+    ``independent`` says that the tries of one replicate share no luck (no model, no instance, no
+    data set drawn once for all of them). Only then does each count by itself; otherwise the share
+    of successes of a replicate is one observation.
+    """
+
+    of: str
+    arm: str
+    low: float = 0.0
+    high: float = 1.0
+    case: str | None = None
+    independent: bool = False
+
+    def __post_init__(self) -> None:
+        _region(self.low, self.high)
+        if self.low <= 0 and self.high >= 1:
+            raise ValueError("a rate needs low > 0 or high < 1: anything would hold")
+
+
+@dataclass(frozen=True)
+class Every:
+    """No value exceeds ``high`` by more than ``slack``: one counterexample fails it.
+
+    ``at_least`` is the number of cases without a counterexample from which it holds.
+    """
+
+    of: str
+    arm: str
+    high: float
+    slack: float = 1e-9
+    at_least: int = 1
+    case: str | None = None
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Every part holds."""
+
+    parts: tuple[Within | Rate | Every, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError("AllOf needs at least one part")
+
+
+Criterion: TypeAlias = Within | Rate | Every | AllOf
+
+
+def _region(low: float, high: float) -> None:
+    if math.isnan(low) or math.isnan(high) or low > high or (math.isinf(low) and math.isinf(high)):
+        raise ValueError(f"a region needs low <= high, one of them finite, got [{low}, {high}]")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper asserts, and the rule that decides it.
+
+    An ``untested`` claim has neither experiment nor criterion; ``missing`` says what would settle
+    it. ``procedure="exact"`` asks for the betting interval instead of the t.
+    """
+
+    id: str
+    statement: str
+    scope: Literal["paper", "proxy", "target"]
+    experiment: Experiment | None = None
+    criterion: Criterion | None = None
+    missing: str = ""
+    procedure: Literal["t", "exact"] = "t"
+    analysis: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"claim {self.id}"
+        _slug("claim id", self.id)
+        _one_of(f"{where}: scope", self.scope, ("paper", "proxy", "target"))
+        _one_of(f"{where}: procedure", self.procedure, ("t", "exact"))
+        if (self.experiment is None) != (self.criterion is None):
+            raise ValueError(f"{where}: experiment and criterion come together")
+        if self.experiment is None and not self.missing:
+            raise ValueError(f"{where}: an untested claim says in `missing` what would settle it")
+        if self.experiment is not None:
+            for part in self.parts:
+                self._check_part(self.experiment, part)
+
+    def _check_part(self, experiment: Experiment, part: Within | Rate | Every) -> None:
+        for arm in (part.arm, *(part.to if isinstance(part, Within) else ())):
+            experiment.arm(arm)
+        metrics = [part.stat.of] if isinstance(part, Within) else [part.of]
+        if isinstance(part, Within) and not part.stat.is_level and part.stat.against != "x":
+            metrics.append(part.stat.against)
+        compares = isinstance(part, Within) and part.scale != "absolute" and self.stochastic
+        if compares and 0.0 in (part.low, part.high):  # type: ignore[union-attr]
+            raise ValueError(
+                f"claim {self.id}: state the smallest effect worth having as the region's end, "
+                "not 0: a rounding error would do"
+            )
+        for metric in metrics:
+            if metric not in experiment.metrics:
+                known = ", ".join(experiment.metrics)
+                raise ValueError(f"claim {self.id}: no metric {metric!r}, known are {known}")
+
+    @property
+    def parts(self) -> tuple[Within | Rate | Every, ...]:
+        """The criterion's parts; none for an untested claim."""
+        if self.criterion is None:
+            return ()
+        return self.criterion.parts if isinstance(self.criterion, AllOf) else (self.criterion,)
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether chance decides it, so that it takes its share of the error level."""
+        return (
+            self.experiment is not None
+            and self.experiment.source == "stochastic"
+            and any(isinstance(part, Within | Rate) for part in self.parts)
+        )
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function on a person's own files, offered as ``probatum use NAME``."""
+
+    name: str
+    run: str
+    summary: str
+    example: str
+
+    def __post_init__(self) -> None:
+        _slug("tool name", self.name)
+        _target(f"tool {self.name}: run", self.run)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A catalog entry.
+
+    ``methods`` are import paths (``module:attribute``), ``extras`` the optional installs needed.
+    """
+
+    slug: str
+    title: str
+    domain: str
+    fidelity: Literal["official code", "paper text", "abstract"]
+    methods: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    extras: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        _slug("slug", self.slug)
+        _one_of(
+            f"{self.slug}: fidelity", self.fidelity, ("official code", "paper text", "abstract")
+        )
+        for method in self.methods:
+            _target(f"{self.slug}: method", method)
+        _unique(f"{self.slug}: claim ids", [claim.id for claim in self.claims])
+        by_id: dict[str, Experiment] = {}
+        for experiment in self.experiments:
+            if by_id.setdefault(experiment.id, experiment) is not experiment:
+                raise ValueError(f"{self.slug}: two experiments are called {experiment.id}")
+
+    @property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """The experiments that claims read, each once."""
+        found: list[Experiment] = []
+        for claim in self.claims:
+            if claim.experiment is not None and not any(claim.experiment is e for e in found):
+                found.append(claim.experiment)
+        return tuple(found)
+
+    def claim(self, claim_id: str) -> Claim:
+        """The claim of that id; KeyError otherwise."""
+        return next(c for c in self.claims if c.id == claim_id)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison inside a decision: a rival, a dataset or a part of an ``AllOf``.
+
+    ``n`` counts what the interval rests on (replicates or cases), ``replicates`` those looked at.
+    """
+
+    label: str
+    verdict: Verdict
+    guarantee: Guarantee
+    effect: float
+    low: float
+    high: float
+    n: int
+    replicates: int
+    exact: tuple[float, float] | None = None
+    more_needed: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict on a claim, with what carries it.
+
+    ``effect``, ``low`` and ``high`` are those of the part that decides; ``level`` is the error
+    level of the claim, over all its looks and parts; ``n`` counts ``unit`` (replicates or cases).
+    """
+
+    paper: str
+    claim: str
+    scope: str
+    fidelity: str
+    verdict: Verdict
+    guarantee: Guarantee
+    effect: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    unit: str
+    exceptions: tuple[str, ...]
+    failures: int
+    more_needed: int | None
+    reason: str
+    parts: tuple[Part, ...] = ()

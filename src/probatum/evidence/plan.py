@@ -1,0 +1,99 @@
+"""What a run would do: trials, time, memory and disk, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probatum.evidence.decide import claim_alpha, floor
+from probatum.evidence.model import Claim, Paper, Profile
+from probatum.evidence.run import Run, open_runs
+from probatum.evidence.store import Store
+
+__all__ = ["ExperimentPlan", "plan"]
+
+BYTES_PER_TRIAL = 1200
+"""Room a stored trial takes, index included; seen on trials with one to five rows."""
+
+
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """What one experiment may need at most; it stops earlier where its claims are decided.
+
+    ``seconds`` is None where nothing like it was ever timed; ``notes`` name claims that the
+    budget can't decide.
+    """
+
+    paper: str
+    experiment: str
+    claims: tuple[str, ...]
+    replicates: int
+    trials: int
+    stored: int
+    seconds: float | None
+    memory_gb: float
+    disk_mb: float
+    notes: tuple[str, ...]
+
+
+def _seconds_per_trial(run: Run, store: Store, sidecar: Mapping[str, Any]) -> float | None:
+    timed = [
+        record.seconds
+        for record in store.records(run.paper.slug)
+        if record.experiment == run.experiment.id and record.size == dict(run.budget.size)
+    ]
+    if timed:
+        return sum(timed) / len(timed)
+    entry = sidecar.get(run.experiment.id, {})
+    cells = entry.get("cells", {}).values()
+    if cells and entry.get("size") == dict(run.budget.size):
+        return float(sum(cell["seconds"] for cell in cells) / len(cells))
+    return None
+
+
+def plan(
+    selection: Sequence[tuple[Paper, Claim]],
+    *,
+    store: Store,
+    profile: Profile = "quick",
+    replicates: int | None = None,
+    jobs: int = 1,
+    sidecars: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[ExperimentPlan]:
+    """Plan a run.
+
+    Parameters are those of :func:`probatum.evidence.run.execute`; ``sidecars`` are the sidecars of
+    shipped evidence by paper, from which times are taken where the store has none.
+    """
+    plans = []
+    for run in open_runs(selection, profile, replicates):
+        keys = run.keys(range(run.replicates))
+        stored = sum(
+            record.serves(run.budget.seconds, run.budget.memory_gb)
+            for record in store.final(keys).values()
+        )
+        each = _seconds_per_trial(run, store, (sidecars or {}).get(run.paper.slug, {}))
+        missing = len(keys) - stored
+        workers = 1 if run.experiment.exclusive else max(jobs, 1)
+        alpha = claim_alpha(run.paper)
+        notes = tuple(
+            f"{claim.id} needs at least {floor(claim, alpha)} replicates to be decided"
+            for claim in run.claims
+            if floor(claim, alpha) > run.replicates and claim.stochastic
+        )
+        plans.append(
+            ExperimentPlan(
+                paper=run.paper.slug,
+                experiment=run.experiment.id,
+                claims=tuple(claim.id for claim in run.claims),
+                replicates=run.replicates,
+                trials=len(keys),
+                stored=stored,
+                seconds=None if each is None else each * missing / workers,
+                memory_gb=run.budget.memory_gb * workers,
+                disk_mb=round(missing * BYTES_PER_TRIAL / 1e6, 3),
+                notes=notes,
+            )
+        )
+    return plans

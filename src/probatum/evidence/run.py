@@ -1,0 +1,419 @@
+"""A run: which trials are missing, run them, decide, go on until decided or the budget is spent."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from probatum.evidence.decide import (
+    claim_alpha,
+    control_decisions,
+    decide,
+    floor,
+    replicates_budget,
+    untested,
+)
+from probatum.evidence.executors import Executor, InlineExecutor, LocalExecutor
+from probatum.evidence.keys import arm_groups, prepare_key, trial_fingerprint, trial_key
+from probatum.evidence.measure import Evidence
+from probatum.evidence.model import (
+    Arm,
+    Budget,
+    Claim,
+    Dataset,
+    Decision,
+    Experiment,
+    Paper,
+    Profile,
+)
+from probatum.evidence.prepared import folder_for, is_ready
+from probatum.evidence.procedures import look_schedule
+from probatum.evidence.store import Record, Store, environment
+from probatum.evidence.trial import Outcome, Task
+
+__all__ = ["Run", "RunReport", "Watcher", "execute", "gather", "open_runs"]
+
+ATTEMPTS = 2
+
+
+class Watcher(Protocol):
+    """What a front door is told while trials run; every method may do nothing."""
+
+    def expect(self, run: Run, trials: int) -> None:
+        """That many more trials of an experiment are about to run."""
+
+    def finished(self, run: Run, outcome: Outcome) -> None:
+        """A trial has ended."""
+
+    def decided(self, run: Run, decision: Decision) -> None:
+        """A claim has its verdict, or its budget is spent."""
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def expect(self, run: Run, trials: int) -> None: ...
+    def finished(self, run: Run, outcome: Outcome) -> None: ...
+    def decided(self, run: Run, decision: Decision) -> None: ...
+
+
+@dataclass
+class Run:
+    """One experiment on its way: its trials, its claims, what is decided.
+
+    ``replicates`` is how many are planned at most, ``target`` how many were asked for so far.
+    """
+
+    paper: Paper
+    experiment: Experiment
+    claims: tuple[Claim, ...]
+    budget: Budget
+    replicates: int
+    evidence: Evidence
+    target: int = 0
+    reused: int = 0
+    problem: str = ""
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    _waiting: dict[str, list[Task]] = field(default_factory=dict)
+    _outstanding: int = 0
+
+    @property
+    def name(self) -> str:
+        """Paper and experiment, as streams and stores know it."""
+        return f"{self.paper.slug}/{self.experiment.id}"
+
+    def cells(self, replicates: range) -> Iterator[tuple[tuple[Arm, ...], Dataset, int]]:
+        """What a trial is run for, in the order of running."""
+        for replicate in replicates:
+            for dataset in self.experiment.datasets:
+                for arms in arm_groups(self.experiment):
+                    yield arms, dataset, replicate
+
+    def key(self, arms: tuple[Arm, ...], dataset: Dataset, replicate: int) -> str:
+        """The key of a cell's trial."""
+        return trial_key(self.paper.slug, self.experiment, arms, dataset, replicate, self.budget)
+
+    def keys(self, replicates: range) -> list[str]:
+        """Keys of all cells of these replicates."""
+        return [self.key(*cell) for cell in self.cells(replicates)]
+
+    def done(self, arms: tuple[Arm, ...], dataset: Dataset, replicate: int) -> bool:
+        """Whether the cell's trial has ended."""
+        return all(self.evidence.done(arm.id, dataset.id, replicate) for arm in arms)
+
+    def load(self, store: Store) -> None:
+        """Take in what the store already holds for these keys and limits, and count it."""
+        for record in store.final(self.keys(range(self.replicates))).values():
+            if record.serves(self.budget.seconds, self.budget.memory_gb):
+                self.evidence.add(record)
+                self.reused += 1
+
+    def settle(self, watcher: Watcher) -> None:
+        """Decide the claims that the trials so far allow."""
+        spent = self.evidence.complete([a.id for a in self.experiment.arms], self.replicates)
+        for claim in self.claims:
+            known = self.decisions.get(claim.id)
+            if known is not None and known.verdict in ("holds", "fails"):
+                continue
+            decision = decide(self.paper, claim, self.evidence, self.replicates)
+            self.decisions[claim.id] = decision
+            if decision.verdict in ("holds", "fails") or spent >= self.replicates:
+                watcher.decided(self, decision)
+
+    @property
+    def open(self) -> bool:
+        """Whether more replicates could decide something."""
+        if self.problem or self.target >= self.replicates:
+            return False
+        return any(
+            claim.id not in self.decisions or self.decisions[claim.id].verdict == "undecided"
+            for claim in self.claims
+        )
+
+    def task(self, arms: tuple[Arm, ...], dataset: Dataset, replicate: int, root: Path) -> Task:
+        """What a worker is sent for a cell."""
+        prepared = None
+        if self.experiment.prepare is not None:
+            prepared = folder_for(root, self._prepare_key(dataset, replicate))
+        return Task(
+            key=self.key(arms, dataset, replicate),
+            target=self.experiment.trial,
+            experiment=self.name,
+            arms=arms,
+            dataset=dataset,
+            replicate=replicate,
+            size=self.budget.size,
+            metrics=self.experiment.metrics,
+            seconds=self.budget.seconds,
+            memory_gb=self.budget.memory_gb,
+            threads=self.budget.threads,
+            prepared=prepared,
+        )
+
+    def _prepare_key(self, dataset: Dataset, replicate: int) -> str:
+        per = replicate if self.experiment.prepare_per == "replicate" else None
+        return prepare_key(self.paper.slug, self.experiment, dataset, per, self.budget)
+
+    def fingerprint(self, task: Task) -> str:
+        """Fingerprint of the code that a task reaches."""
+        return trial_fingerprint(self.experiment, task.arms, task.dataset)
+
+
+def open_runs(
+    selection: Sequence[tuple[Paper, Claim]], profile: Profile, replicates: int | None = None
+) -> list[Run]:
+    """Group claims by the experiment they read.
+
+    Raises
+    ------
+    ValueError
+        If a given number of replicates is below the floor of every claim it would be used for.
+    """
+    runs: dict[tuple[str, str], Run] = {}
+    floors: list[tuple[int, str]] = []
+    for paper, claim in selection:
+        experiment = claim.experiment
+        if experiment is None:
+            continue
+        budget = experiment.budget(profile)
+        planned = replicates_budget(experiment, replicates or budget.replicates)
+        at = (paper.slug, experiment.id)
+        if at not in runs:
+            runs[at] = Run(paper, experiment, (), budget, planned, Evidence(experiment))
+        runs[at].claims = (*runs[at].claims, claim)
+        if claim.stochastic:
+            floors.append((floor(claim, claim_alpha(paper)), f"{paper.slug}/{claim.id}"))
+    if replicates is not None and floors and replicates < min(floors)[0]:
+        least, name = min(floors)
+        raise ValueError(
+            f"{replicates} replicates can't decide anything here: {name} needs at least {least}"
+        )
+    return list(runs.values())
+
+
+@dataclass
+class RunReport:
+    """What one run did and what came out."""
+
+    id: str
+    profile: str
+    seconds: float
+    statuses: Counter[str]
+    reused: int
+    decisions: list[Decision]
+    problems: list[str]
+    runs: list[Run]
+
+    def described(self) -> dict[str, Any]:
+        """The ``run`` object of the JSON contract."""
+        machine = {k: v for k, v in environment().items() if k != "versions"}
+        return {
+            "id": self.id,
+            "profile": self.profile,
+            "machine": machine,
+            "versions": environment()["versions"],
+            "seconds": round(self.seconds, 3),
+            "trials": {**self.statuses, "reused": self.reused},
+        }
+
+    def controls(self) -> dict[str, dict[str, Decision]]:
+        """Per claim (``paper/claim``), the same question asked of each negative control."""
+        return {
+            f"{run.paper.slug}/{claim.id}": control_decisions(
+                run.paper, claim, run.evidence, run.target
+            )
+            for run in self.runs
+            for claim in run.claims
+        }
+
+
+class _Engine:
+    """Feeds an executor with the trials that open runs miss, and stores what comes back."""
+
+    def __init__(self, store: Store, watcher: Watcher) -> None:
+        self.store = store
+        self.watcher = watcher
+        self.root = store.folder
+        self.statuses: Counter[str] = Counter()
+        self._owner: dict[str, Run] = {}
+
+    def drive(self, runs: Sequence[Run], executor: Executor) -> None:
+        """Run until every claim is decided or its budget is spent."""
+        for run in runs:
+            self._advance(run, executor)
+        for task, outcome in executor.finished():
+            run = self._owner[task.key]
+            if task.kind == "prepare":
+                self._prepared(run, task, outcome, executor)
+            else:
+                self._finished(run, task, outcome, executor)
+            if not run._outstanding:
+                self._advance(run, executor)
+
+    def _advance(self, run: Run, executor: Executor) -> None:
+        """Ask for the replicates up to the next look that needs trials."""
+        run.settle(self.watcher)
+        while run.open:
+            run.target = next(n for n in look_schedule(run.replicates) if n > run.target)
+            missing = [c for c in run.cells(range(run.target)) if not run.done(*c)]
+            if missing:
+                self._submit(run, missing, executor)
+                return
+            run.settle(self.watcher)
+
+    def _submit(
+        self, run: Run, cells: list[tuple[tuple[Arm, ...], Dataset, int]], executor: Executor
+    ) -> None:
+        tasks = [run.task(*cell, self.root) for cell in cells]
+        attempts = self.store.last_attempts([task.key for task in tasks])
+        run._outstanding += len(tasks)
+        self.watcher.expect(run, len(tasks))
+        for task in tasks:
+            task = replace(task, attempt=attempts.get(task.key, 0) + 1)
+            self._owner[task.key] = run
+            if task.prepared is None or is_ready(task.prepared):
+                executor.submit(task)
+                continue
+            name = task.prepared.name
+            waiting = run._waiting.setdefault(name, [])
+            waiting.append(task)
+            if len(waiting) == 1:
+                assert run.experiment.prepare is not None
+                self._owner[name] = run
+                executor.submit(
+                    replace(task, key=name, kind="prepare", target=run.experiment.prepare)
+                )
+
+    def _prepared(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
+        del self._owner[task.key]
+        for waiting in run._waiting.pop(task.key, []):
+            if outcome.status == "ok":
+                executor.submit(waiting)
+            else:
+                message = f"prepare failed: {outcome.message or outcome.status}"
+                failed = replace(outcome, rows=(), message=message, transient=False)
+                self._finished(run, waiting, failed, executor)
+
+    def _finished(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
+        if outcome.unavailable:
+            run.problem = run.problem or f"{run.name}: {outcome.unavailable}"
+            self._close(run, task, outcome)
+            return
+        final = outcome.status == "ok" or not outcome.transient or task.attempt % ATTEMPTS == 0
+        fingerprint = run.fingerprint(task)
+        self.store.add(task, outcome, paper=run.paper.slug, fingerprint=fingerprint, final=final)
+        if not final:
+            executor.submit(replace(task, attempt=task.attempt + 1))
+            return
+        self.statuses[outcome.status] += 1
+        run.evidence.add(
+            Record(
+                task.key,
+                run.paper.slug,
+                run.experiment.id,
+                task.arm,
+                task.dataset.id,
+                task.replicate,
+                outcome.status,
+                outcome.rows,
+            )
+        )
+        self._close(run, task, outcome)
+
+    def _close(self, run: Run, task: Task, outcome: Outcome) -> None:
+        self._owner.pop(task.key, None)
+        run._outstanding -= 1
+        self.watcher.finished(run, outcome)
+
+
+def execute(
+    selection: Sequence[tuple[Paper, Claim]],
+    *,
+    store: Store,
+    profile: Profile = "quick",
+    replicates: int | None = None,
+    jobs: int = 1,
+    fresh: bool = False,
+    watcher: Watcher | None = None,
+) -> RunReport:
+    """Run what the claims of a selection still need, and decide them.
+
+    Parameters
+    ----------
+    selection : sequence of (Paper, Claim)
+    store : Store
+        Where finished trials are, and go.
+    profile : {"smoke", "quick", "standard", "full"}
+    replicates : int, optional
+        Instead of the profile's number.
+    jobs : int
+        Worker processes; 0 runs trials in this process.
+    fresh : bool
+        Forget stored trials of these claims first.
+    watcher : Watcher, optional
+
+    Returns
+    -------
+    RunReport
+    """
+    started = time.perf_counter()
+    watcher = watcher or Silent()
+    runs = open_runs(selection, profile, replicates)
+    for run in runs:
+        if fresh:
+            store.forget(run.keys(range(run.replicates)))
+        run.load(store)
+    engine = _Engine(store, watcher)
+    shared = [run for run in runs if not run.experiment.exclusive]
+    alone = [run for run in runs if run.experiment.exclusive]
+    # Timings come last and one at a time, so that nothing else of ours runs beside them.
+    for group, workers in ((shared, jobs), *(([run], min(jobs, 1)) for run in alone)):
+        if group:
+            with LocalExecutor(workers) if workers else InlineExecutor() as executor:
+                engine.drive(group, executor)
+    return _report(selection, runs, profile, engine, time.perf_counter() - started)
+
+
+def _report(
+    selection: Sequence[tuple[Paper, Claim]],
+    runs: list[Run],
+    profile: str,
+    engine: _Engine,
+    seconds: float,
+) -> RunReport:
+    decisions = []
+    for paper, claim in selection:
+        owner = next((r for r in runs if r.paper is paper and claim in r.claims), None)
+        if owner is None or claim.experiment is None:
+            decisions.append(untested(paper, claim))
+        elif owner.problem:
+            lost = replace(untested(paper, claim), reason=f"could not be run: {owner.problem}")
+            decisions.append(lost)
+        else:
+            decisions.append(owner.decisions[claim.id])
+    return RunReport(
+        id=uuid.uuid4().hex[:12],
+        profile=profile,
+        seconds=seconds,
+        statuses=engine.statuses,
+        reused=sum(run.reused for run in runs),
+        decisions=decisions,
+        problems=[run.problem for run in runs if run.problem],
+        runs=runs,
+    )
+
+
+def gather(run: Run, records: Sequence[Record], replicates: int) -> None:
+    """Give a run evidence from elsewhere, such as shipped files, and decide its claims.
+
+    ``replicates`` were run; the budget of the run stays what sets the looks.
+    """
+    for record in records:
+        run.evidence.add(record)
+    run.target = replicates
+    run.settle(Silent())

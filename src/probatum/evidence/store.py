@@ -1,0 +1,348 @@
+"""The store of trials: one durable transaction per finished trial, one row per attempt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import socket
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from probatum.evidence.model import Row
+from probatum.evidence.trial import STATUSES, Outcome, Task
+
+__all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment"]
+
+DEFAULT_URL = "sqlite:///.probatum/evidence.db"
+SCHEMA_VERSION = 1
+CHUNK = 400
+
+_meta = sa.MetaData()
+
+_facts = sa.Table(
+    "facts", _meta, sa.Column("name", sa.String, primary_key=True), sa.Column("value", sa.String)
+)
+
+_environments = sa.Table(
+    "environments",
+    _meta,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("described", sa.Text, nullable=False),
+)
+
+_trials = sa.Table(
+    "trials",
+    _meta,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("key", sa.String(32), nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("final", sa.Boolean, nullable=False),
+    sa.Column("paper", sa.String, nullable=False),
+    sa.Column("experiment", sa.String, nullable=False),
+    sa.Column("arm", sa.String, nullable=False),
+    sa.Column("dataset", sa.String, nullable=False),
+    sa.Column("replicate", sa.Integer, nullable=False),
+    sa.Column("size", sa.Text, nullable=False),
+    sa.Column("fingerprint", sa.String, nullable=False),
+    sa.Column("status", sa.String, nullable=False),
+    sa.Column("message", sa.Text, nullable=False),
+    sa.Column("traceback", sa.Text, nullable=False),
+    sa.Column("rows", sa.Text, nullable=False),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("peak_mb", sa.Float),
+    sa.Column("limit_seconds", sa.Float, nullable=False),
+    sa.Column("limit_gb", sa.Float, nullable=False),
+    sa.Column("started", sa.Float, nullable=False),
+    sa.Column("environment", sa.String, nullable=False),
+    sa.UniqueConstraint("key", "attempt"),
+    sa.Index("trials_by_experiment", "paper", "experiment"),
+)
+
+
+class StoreError(Exception):
+    """The store can't be opened, read or written; the message says what would mend it."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One stored attempt at a trial."""
+
+    key: str
+    paper: str
+    experiment: str
+    arm: str
+    dataset: str
+    replicate: int
+    status: str
+    rows: tuple[Row, ...] = ()
+    attempt: int = 1
+    final: bool = True
+    size: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    message: str = ""
+    traceback: str = ""
+    seconds: float = 0.0
+    peak_mb: float | None = None
+    limit_seconds: float = 0.0
+    limit_gb: float = 0.0
+    started: float = 0.0
+    environment: str = ""
+
+    def serves(self, seconds: float, memory_gb: float) -> bool:
+        """Whether it answers a task with these limits: a timeout may end well with more time."""
+        if self.status == "timeout":
+            return self.limit_seconds >= seconds
+        if self.status == "out of memory":
+            return self.limit_gb >= memory_gb
+        return True
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Machine and library versions that results are recorded with."""
+    import psutil
+
+    libraries = ("probatum", "numpy", "scipy", "scikit-learn", "pandas", "imbalanced-learn")
+    versions = {"python": platform.python_version()}
+    for name in libraries:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "host": socket.gethostname(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count() or 1,
+        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+        "versions": versions,
+    }
+
+
+def _dumped_rows(rows: Iterable[Row]) -> str:
+    plain = [
+        [row.arm, row.case, row.x, dict(row.values), {k: list(v) for k, v in row.counts.items()}]
+        for row in rows
+    ]
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False)
+
+
+def _loaded_rows(text: str) -> tuple[Row, ...]:
+    return tuple(
+        Row(arm, case, x, values, {name: (k, n) for name, (k, n) in counts.items()})
+        for arm, case, x, values, counts in json.loads(text)
+    )
+
+
+class Store:
+    """Trials in a database, by SQLAlchemy URL.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///FILE`` by default; missing folders are made.
+
+    Raises
+    ------
+    StoreError
+        If it can't be opened, or was written by a newer version.
+    """
+
+    def __init__(self, url: str = DEFAULT_URL) -> None:
+        try:
+            self.url = sa.make_url(url)
+        except sa.exc.ArgumentError:
+            raise StoreError(
+                f"not a store address: {url!r}; use a SQLAlchemy URL such as sqlite:///evidence.db"
+            ) from None
+        sqlite = self.url.get_backend_name() == "sqlite"
+        try:
+            if sqlite and self.url.database not in (None, "", ":memory:"):
+                Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
+            self._engine = sa.create_engine(self.url)
+            if sqlite:
+                sa.event.listen(self._engine, "connect", _prepare_sqlite)
+            self._open()
+        except (OSError, sa.exc.SQLAlchemyError, ImportError) as error:
+            raise StoreError(f"can't open the store {url}: {_first_line(error)}") from error
+        self._environment = ""
+
+    def _open(self) -> None:
+        _meta.create_all(self._engine)
+        with self._engine.begin() as connection:
+            found = connection.execute(
+                sa.select(_facts.c.value).where(_facts.c.name == "schema")
+            ).scalar()
+            if found is None:
+                connection.execute(
+                    _facts.insert().prefix_with("OR IGNORE", dialect="sqlite"),
+                    {"name": "schema", "value": str(SCHEMA_VERSION)},
+                )
+            elif found != str(SCHEMA_VERSION):
+                raise StoreError(
+                    f"the store {self.url.render_as_string()} has schema {found}, this version "
+                    f"reads {SCHEMA_VERSION}: upgrade probatum or name another store"
+                )
+
+    @property
+    def folder(self) -> Path:
+        """Folder for prepared files, beside a SQLite file."""
+        if self.url.get_backend_name() == "sqlite" and self.url.database not in (
+            None,
+            "",
+            ":memory:",
+        ):
+            return Path(str(self.url.database)).resolve().parent
+        return Path(".probatum").resolve()
+
+    def _environment_id(self, connection: sa.Connection) -> str:
+        if not self._environment:
+            described = json.dumps(environment(), sort_keys=True)
+            found = hashlib.sha256(described.encode()).hexdigest()[:16]
+            exists = connection.execute(
+                sa.select(_environments.c.id).where(_environments.c.id == found)
+            ).scalar()
+            if exists is None:
+                connection.execute(
+                    _environments.insert().prefix_with("OR IGNORE", dialect="sqlite"),
+                    {"id": found, "described": described},
+                )
+            self._environment = found
+        return self._environment
+
+    def add(
+        self, task: Task, outcome: Outcome, *, paper: str, fingerprint: str, final: bool
+    ) -> bool:
+        """Store one attempt durably; False if that attempt is stored already."""
+        values = {
+            "key": task.key,
+            "attempt": task.attempt,
+            "final": final,
+            "paper": paper,
+            "experiment": task.experiment.partition("/")[2],
+            "arm": task.arm,
+            "dataset": task.dataset.id,
+            "replicate": task.replicate,
+            "size": json.dumps(dict(task.size), sort_keys=True, default=list),
+            "fingerprint": fingerprint,
+            "status": outcome.status,
+            "message": outcome.message,
+            "traceback": outcome.traceback,
+            "rows": _dumped_rows(outcome.rows),
+            "seconds": outcome.seconds,
+            "peak_mb": outcome.peak_mb,
+            "limit_seconds": task.seconds,
+            "limit_gb": task.memory_gb,
+            "started": outcome.started,
+        }
+        try:
+            with self._engine.begin() as connection:
+                values["environment"] = self._environment_id(connection)
+                if final and task.attempt > 1:
+                    connection.execute(
+                        _trials.update().where(_trials.c.key == task.key).values(final=False)
+                    )
+                connection.execute(_trials.insert(), values)
+        except sa.exc.IntegrityError:
+            return False
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            raise StoreError(f"can't write to the store: {_first_line(error)}") from error
+        return True
+
+    def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:
+        columns = [c for c in _trials.c if c.name != "id"]
+        query = sa.select(*columns).where(*conditions).order_by(_trials.c.id)
+        try:
+            with self._engine.connect() as connection:
+                for row in connection.execution_options(yield_per=1000).execute(query):
+                    fields = dict(row._mapping)
+                    fields["rows"] = _loaded_rows(fields["rows"])
+                    fields["size"] = json.loads(fields["size"])
+                    yield Record(**fields)
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(f"can't read the store: {_first_line(error)}") from error
+
+    def final(self, keys: Sequence[str]) -> dict[str, Record]:
+        """Final records by key."""
+        found: dict[str, Record] = {}
+        for at in range(0, len(keys), CHUNK):
+            chunk = keys[at : at + CHUNK]
+            for record in self._select(_trials.c.key.in_(chunk), _trials.c.final):
+                found[record.key] = record
+        return found
+
+    def records(self, paper: str | None = None, *, attempts: bool = False) -> Iterator[Record]:
+        """Stored records, of one paper or all; with ``attempts`` those that were retried too."""
+        conditions: list[sa.ColumnElement[bool]] = []
+        if paper is not None:
+            conditions.append(_trials.c.paper == paper)
+        if not attempts:
+            conditions.append(_trials.c.final)
+        return self._select(*conditions)
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """Delete all attempts at these trials."""
+        with self._engine.begin() as connection:
+            for at in range(0, len(keys), CHUNK):
+                connection.execute(_trials.delete().where(_trials.c.key.in_(keys[at : at + CHUNK])))
+
+    def last_attempts(self, keys: Sequence[str]) -> dict[str, int]:
+        """Highest attempt stored per key, whether final or not."""
+        found: dict[str, int] = {}
+        with self._engine.connect() as connection:
+            for at in range(0, len(keys), CHUNK):
+                query = (
+                    sa.select(_trials.c.key, sa.func.max(_trials.c.attempt))
+                    .where(_trials.c.key.in_(keys[at : at + CHUNK]))
+                    .group_by(_trials.c.key)
+                )
+                found.update((key, attempt) for key, attempt in connection.execute(query))
+        return found
+
+    def environments(self) -> dict[str, dict[str, Any]]:
+        """Machines and versions by the id that records carry."""
+        with self._engine.connect() as connection:
+            query = sa.select(_environments.c.id, _environments.c.described)
+            return {i: json.loads(text) for i, text in connection.execute(query)}
+
+    def status_counts(self) -> dict[str, int]:
+        """Number of final trials by status."""
+        with self._engine.connect() as connection:
+            query = (
+                sa.select(_trials.c.status, sa.func.count())
+                .where(_trials.c.final)
+                .group_by(_trials.c.status)
+            )
+            counts = {row[0]: row[1] for row in connection.execute(query)}
+        return {status: counts[status] for status in STATUSES if status in counts}
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    cursor = connection.cursor()
+    # WAL lets readers work during a run; FULL makes each commit survive a power cut.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(getattr(error, "orig", None) or error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
