@@ -25,6 +25,12 @@ def validated(text, schema):
     return found
 
 
+@pytest.fixture(name="validated")
+def _validated():
+    """Check a command's output against a documented schema."""
+    return validated
+
+
 @dataclass
 class Ran:
     """What a command left."""
@@ -39,14 +45,25 @@ class Ran:
 
 
 @pytest.fixture
-def toy(monkeypatch, tmp_path):
-    """The toy catalog in place of the real one, and an empty folder to work in."""
+def use_catalog(monkeypatch):
+    """Put the catalog of another package in place of the real one."""
     from probatum import catalog
-    from probatum.evidence import shipped_index
 
     load = catalog.load
-    monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.setattr(catalog, "load", lambda: load("toy_papers"))
+
+    def use(package, path=HERE):
+        monkeypatch.syspath_prepend(str(path))
+        monkeypatch.setattr(catalog, "load", lambda: load(package))
+
+    return use
+
+
+@pytest.fixture
+def toy(use_catalog, monkeypatch, tmp_path):
+    """The toy catalog, and an empty folder to work in."""
+    from probatum.evidence import shipped_index
+
+    use_catalog("toy_papers")
     monkeypatch.setattr(shipped_index, "SHIPPED", tmp_path / "shipped")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
@@ -69,24 +86,26 @@ def probatum(toy, capfd):
     return call
 
 
-def toy_command(package, shipped, *arguments):
-    """A command that runs the command line on a toy catalog."""
-    script = [sys.executable, str(HERE / "toy_probatum.py"), package, str(shipped)]
-    return [*script, *map(str, arguments)]
+@pytest.fixture
+def toy_command(tmp_path):
+    """The command that runs the command line on a toy catalog, and its environment."""
+
+    def made(*arguments, package="toy_papers", path=HERE, **environment):
+        script = [sys.executable, str(HERE / "toy_probatum.py"), package, tmp_path / "shipped"]
+        surroundings = {**os.environ, "PYTHONPATH": str(path), **environment}
+        return [str(word) for word in (*script, *arguments)], surroundings
+
+    return made
 
 
 @pytest.fixture
-def own_process(tmp_path):
+def own_process(toy_command, tmp_path):
     """Call the command line in a process of its own."""
 
-    def call(*arguments, package="toy_papers", path=HERE, **environment):
+    def call(*arguments, **settings):
+        command, environment = toy_command(*arguments, **settings)
         done = subprocess.run(
-            toy_command(package, tmp_path / "shipped", *arguments),
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(path), **environment},
-            timeout=60,
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60
         )
         assert "Traceback" not in done.stdout + done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -12,15 +12,10 @@ from click import Abort, ClickException
 
 from probatum import __version__
 from probatum.catalog import UnknownName
-from probatum.cli.check import check
-from probatum.cli.doctor import doctor
+from probatum.cli import check, doctor, export, listing, show, status
 from probatum.cli.exits import DONE, MISUSED, STOPPED, UNAVAILABLE, Ended
-from probatum.cli.export import export
-from probatum.cli.listing import list_papers
 from probatum.cli.options import example
 from probatum.cli.output import warn
-from probatum.cli.show import show
-from probatum.cli.status import status
 from probatum.evidence.shipped_index import ShippedError
 
 __all__ = ["main"]
@@ -60,9 +55,9 @@ def probatum(
 
 
 app.command("list", **example("probatum list", "probatum list --json | jq '.papers[].slug'"))(
-    list_papers
+    listing.list_papers
 )
-app.command("show", **example("probatum show linear-fractional"))(show)
+app.command("show", **example("probatum show linear-fractional"))(show.show)
 app.command(
     "check",
     **example(
@@ -70,16 +65,18 @@ app.command(
         "probatum check linear-fractional --profile quick --jobs 4",
         "probatum check --all --strict --json > decisions.json",
     ),
-)(check)
-app.command("status", **example("probatum status", "probatum status --json | jq .stale"))(status)
-app.command("doctor", **example("probatum doctor"))(doctor)
+)(check.check)
+app.command("status", **example("probatum status", "probatum status --json | jq .stale"))(
+    status.status
+)
+app.command("doctor", **example("probatum doctor"))(doctor.doctor)
 app.command(
     "export",
     **example(
         "probatum export linear-fractional -o trials.csv",
         "probatum export --shipped --what decisions -o decisions.json",
     ),
-)(export)
+)(export.export)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

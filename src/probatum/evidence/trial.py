@@ -117,13 +117,13 @@ def run_task(task: Task) -> Outcome:
         return Outcome(
             status=status,
             rows=tuple(rows),
-            message=f"{type(error).__name__}: {error}" if error is not None else "",
-            traceback="".join(traceback.format_exception(error)) if error is not None else "",
+            message="" if error is None else f"{type(error).__name__}: {_said(error)}",
+            traceback="" if error is None else "".join(traceback.format_exception(error)),
             seconds=time.perf_counter() - clock,
             started=started,
             transient=status in TRANSIENT or isinstance(error, OSError),
             # Loaders say with a `remedy` how to get what is missing.
-            unavailable=f"{error}" if getattr(error, "remedy", "") else "",
+            unavailable=_said(error) if getattr(error, "remedy", "") else "",
         )
 
     try:
@@ -137,6 +137,13 @@ def run_task(task: Task) -> Outcome:
         return ended("out of memory", error)
     except Exception as error:
         return ended("raised", error)
+
+
+def _said(error: BaseException | None) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(its message can't be shown)"
 
 
 def checked_rows(rows: object, task: Task) -> list[Row]:

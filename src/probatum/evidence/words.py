@@ -59,7 +59,9 @@ def _plain(value: Any) -> Any:
 def _part(experiment: Experiment, part: Within | Rate | Every) -> str:
     if isinstance(part, Rate):
         region = _region(part.low, part.high, lowest=0.0, highest=1.0)
-        return f"the rate of {part.of} for {part.arm}{_in_case(part.case)} {region}"
+        counted = "each try" if part.independent else "each replicate's share of tries"
+        rate = f"the rate of {part.of} for {part.arm}{_in_case(part.case)} {region}"
+        return f"{rate}, counting {counted} as one observation"
     if isinstance(part, Every):
         cases = "case" if part.at_least == 1 else "cases"
         return (

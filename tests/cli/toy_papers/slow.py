@@ -40,10 +40,10 @@ PAPER = Paper(
                 metrics={"loss": Metric("lower", (0, 1))},
                 budgets={
                     "smoke": Budget(4, size={"nap": 0.01}),
-                    "quick": Budget(20, size={"nap": 0.5}),
+                    "quick": Budget(12, size={"nap": 0.3}),
                 },
             ),
-            Every("loss", "sleeper", high=1.0, at_least=20),
+            Every("loss", "sleeper", high=1.0, at_least=12),
         ),
     ),
 )

@@ -45,7 +45,7 @@ BALANCED = Arm(
 )
 HALF = Arm("threshold-half", f"{TABLES}:Half", library=SKLEARN)
 TUNED = Arm("tuned-cv", f"{TABLES}:TunedCV", library=SKLEARN)
-TUNED_FINE = Arm("tuned-cv-1000", f"{TABLES}:TunedCV", library=SKLEARN, params={"thresholds": 1000})
+TUNED_FINE = Arm("tuned-cv-400", f"{TABLES}:TunedCV", library=SKLEARN, params={"thresholds": 400})
 SWEEP = Arm("out-of-fold-sweep", f"{TABLES}:Sweep", library=SKLEARN)
 HOLD_OUT = Arm("hold-out", f"{TABLES}:Sweep", library=SKLEARN, params={"hold_out": True})
 TUNERS = (TUNED.id, SWEEP.id, HOLD_OUT.id)
@@ -101,7 +101,10 @@ permuted_labels = Experiment(
     ),
     datasets=REAL_TABLES,
     metrics={"shift": RISK},
-    budgets={"smoke": Budget(2, seconds=60), "quick": Budget(5), "standard": Budget(20)},
+    budgets={
+        name: Budget(replicates, {"n_train": 1000}, 60)
+        for name, replicates in (("smoke", 1), ("quick", 12), ("standard", 30))
+    },
 )
 
 excess_risk = Experiment(
@@ -198,7 +201,7 @@ real_tables = Experiment(
     datasets=REAL_TABLES,
     metrics={"f1": SCORE},
     budgets={
-        "smoke": Budget(2, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120),
+        "smoke": Budget(1, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120),
         "quick": Budget(
             10, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120
         ),
@@ -226,7 +229,7 @@ real_trees = Experiment(
     ),
     metrics={"f1": SCORE},
     budgets={
-        "smoke": Budget(1, {"n_train": (300,), "learners": ("forest",), "metrics": ("f1",)}, 120),
+        "smoke": Budget(1, {"n_train": (300,), "learners": ("boosting",), "metrics": ("f1",)}, 120),
         "standard": Budget(
             60, {"n_train": (1000,), "learners": ("forest", "boosting"), "metrics": ("f1",)}, 300
         ),
@@ -251,8 +254,7 @@ threshold_spread = Experiment(
     datasets=REAL_TABLES,
     metrics={"threshold_sd": RISK},
     budgets={
-        "smoke": Budget(2, {"n_train": 300, "samples": 4}, 120),
-        "quick": Budget(10, {"n_train": 300, "samples": 4}, 120),
+        "smoke": Budget(1, {"n_train": 300, "samples": 3}, 120),
         "standard": Budget(60, {"n_train": 300, "samples": 8}, 300),
     },
 )
@@ -273,7 +275,7 @@ other_metrics = Experiment(
             },
             300,
         )
-        for name, replicates in (("smoke", 1), ("quick", 10), ("standard", 60))
+        for name, replicates in (("smoke", 1), ("standard", 60))
     },
 )
 
@@ -289,7 +291,7 @@ pool_size = Experiment(
     datasets=REAL_TABLES,
     metrics={"f1": SCORE},
     budgets={
-        "smoke": Budget(2, {"n_train": 300}, 60),
+        "smoke": Budget(1, {"n_train": 300}, 60),
         "quick": Budget(10, {"n_train": 300}, 60),
         "standard": Budget(60, {"n_train": 300}, 120),
     },

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
@@ -20,7 +22,8 @@ from sklearn.model_selection import (
 )
 
 from probatum.data import Table, preprocessor
-from probatum.evidence import Block, Row
+from probatum.evidence import Block, Dataset, Row
+from probatum.evidence.model import resolve
 from probatum.supervised import LinearFractional, LinearFractionalClassifier
 
 Array = NDArray[np.float64]
@@ -210,34 +213,50 @@ class Split:
     y_test: NDArray[np.int64]
 
 
-def split(table: Table, n: int, rng: np.random.Generator) -> Split:
+def split(dataset: Dataset, n: int, rng: np.random.Generator) -> Split:
     """Training rows stratified by class; the rest halved into unlabelled pool and test rows.
 
     A table that is too small for ``n`` training rows gives half of its rows. Imputation, levels
     and scales are learned on the training rows, once for all arms and folds: no label is used.
     """
+    train_seed, pool_seed = (int(seed) for seed in rng.integers(2**31, size=2))
+    params = json.dumps(dict(dataset.params), sort_keys=True)
+    return _encoded(dataset.load, params, n, train_seed, pool_seed)
+
+
+@lru_cache(maxsize=2)
+def _opened(load: str, params: str) -> Table:
+    """A table that the arms of a block share in one worker."""
+    table: Table = resolve(load)(**json.loads(params))
+    return table
+
+
+@lru_cache(maxsize=16)
+def _encoded(load: str, params: str, n: int, train_seed: int, pool_seed: int) -> Split:
+    table = _opened(load, params)
     n = min(n, table.y.size // 2)
-    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     rows = np.arange(table.y.size)
-    train, rest = train_test_split(rows, train_size=n, stratify=table.y, random_state=seeds[0])
+    train, rest = train_test_split(rows, train_size=n, stratify=table.y, random_state=train_seed)
     pool, test = train_test_split(
-        rest, test_size=0.5, stratify=table.y[rest], random_state=seeds[1]
+        rest, test_size=0.5, stratify=table.y[rest], random_state=pool_seed
     )
     with warnings.catch_warnings():
         # Levels that a small sample lacks.
         warnings.simplefilter("ignore")
         encode = preprocessor(table.X).fit(table.X.iloc[train])
         encoded = [np.asarray(encode.transform(table.X.iloc[at])) for at in (train, pool, test)]
+    for shared in encoded:
+        shared.flags.writeable = False
     return Split(encoded[0], table.y[train], encoded[1], encoded[2], table.y[test])
 
 
 def scores(block: Block) -> list[Row]:
     """Test scores of an arm under each metric, per learner and training size."""
-    table, make, arm = block.dataset.open(), block.arms[0].build(), block.arms[0].id
+    make, arm = block.arms[0].build(), block.arms[0].id
     rows = []
     for n in block.size["n_train"]:
         rng = block.rng(f"split {n}")
-        part, seed = split(table, n, rng), int(rng.integers(2**31))
+        part, seed = split(block.dataset, n, rng), int(rng.integers(2**31))
         for name in block.size["learners"]:
             values = {}
             for metric in block.size["metrics"]:
@@ -257,11 +276,11 @@ def _tested(model: Contender, part: Split, metric: LinearFractional) -> float:
 
 def spread(block: Block) -> list[Row]:
     """Standard deviation of the threshold over independent training samples of one size."""
-    table, make, arm = block.dataset.open(), block.arms[0].build(), block.arms[0].id
+    make, arm = block.arms[0].build(), block.arms[0].id
     found = []
     for draw in range(block.size["samples"]):
         rng = block.rng(f"sample {draw}")
-        part, seed = split(table, block.size["n_train"], rng), int(rng.integers(2**31))
+        part, seed = split(block.dataset, block.size["n_train"], rng), int(rng.integers(2**31))
         model = make(learner_for("logistic", seed), METRICS["f1"], part.pool, seed)
         _tested(model, part, METRICS["f1"])
         found.append(float(getattr(model, "threshold_", getattr(model, "best_threshold_", 0.5))))
@@ -289,8 +308,8 @@ class ValidatedThreshold:
 
 def permuted_labels(block: Block) -> list[Row]:
     """How far the threshold moves when the labels it is fitted with are permuted."""
-    table, rng = block.dataset.open(), block.rng("split")
-    part = split(table, table.y.size // 2, rng)
+    rng = block.rng("split")
+    part = split(block.dataset, block.size["n_train"], rng)
     half = part.y_train.size // 2
     scorer = learner_for("logistic", 0).fit(part.train[:half], part.y_train[:half])
     X, y = part.train[half:], part.y_train[half:]
@@ -304,9 +323,9 @@ def unlabelled_rows(block: Block) -> list[Row]:
 
     The pool is drawn with replacement from the table's rows outside training and test.
     """
-    table, size, arm = block.dataset.open(), block.arms[0].build(), block.arms[0].id
+    size, arm = block.arms[0].build(), block.arms[0].id
     rng = block.rng("split")
-    part, seed = split(table, block.size["n_train"], rng), int(rng.integers(2**31))
+    part, seed = split(block.dataset, block.size["n_train"], rng), int(rng.integers(2**31))
     draws = block.rng("pool").integers(part.pool.shape[0], size=100 * part.y_train.size)
     pool = part.pool[draws[: size(part.y_train.size)]]
     model = PlugIn()(learner_for("logistic", seed), METRICS["f1"], pool, seed)
