@@ -6,12 +6,13 @@ Only the standard library is imported here, so that a catalog can be listed in m
 from __future__ import annotations
 
 import importlib
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from probatum.evidence.criteria import AllOf, Criterion, Every, Rate, Stat, Within
+from probatum.evidence.naming import check_slug, check_target, check_unique, one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,30 +46,6 @@ PROFILES: tuple[Profile, ...] = ("smoke", "quick", "standard", "full")
 Verdict = Literal["holds", "fails", "undecided", "untested"]
 Guarantee = Literal["exact", "asymptotic", "enumeration", "deterministic", "descriptive", "none"]
 
-_SLUG = re.compile(r"[a-z0-9]+([._+-][a-z0-9]+)*", re.IGNORECASE)
-_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-
-
-def _one_of(what: str, value: object, accepted: tuple[str, ...]) -> None:
-    if value not in accepted:
-        raise ValueError(f"{what} must be one of {', '.join(accepted)}, got {value!r}")
-
-
-def _slug(what: str, value: str) -> None:
-    if not _SLUG.fullmatch(value):
-        raise ValueError(f"{what} must be letters, digits and single -_.+ between, got {value!r}")
-
-
-def _target(what: str, value: str) -> None:
-    if not _TARGET.fullmatch(value):
-        raise ValueError(f"{what} must read 'module:attribute', got {value!r}")
-
-
-def _unique(what: str, ids: list[str]) -> None:
-    twice = sorted({i for i in ids if ids.count(i) > 1})
-    if twice:
-        raise ValueError(f"{what} must be unique, {', '.join(twice)} occurs twice")
-
 
 def resolve(target: str) -> Any:
     """Import the object that ``module:attribute`` names.
@@ -78,7 +55,7 @@ def resolve(target: str) -> Any:
     >>> resolve("math:tau")
     6.283185307179586
     """
-    _target("target", target)
+    check_target("target", target)
     module, _, attribute = target.partition(":")
     found: Any = importlib.import_module(module)
     for part in attribute.split("."):
@@ -100,9 +77,9 @@ class Arm:
     params: Params = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _slug("arm id", self.id)
-        _target(f"arm {self.id}: make", self.make)
-        _one_of(f"arm {self.id}: role", self.role, ("method", "baseline", "control"))
+        check_slug("arm id", self.id)
+        check_target(f"arm {self.id}: make", self.make)
+        one_of(f"arm {self.id}: role", self.role, ("method", "baseline", "control"))
 
     def build(self, **overrides: Any) -> Any:
         """Build a fresh object, with the arm's parameters and any the trial adds."""
@@ -124,10 +101,10 @@ class Dataset:
     identity: str | None = None
 
     def __post_init__(self) -> None:
-        _slug("dataset id", self.id)
-        _target(f"dataset {self.id}: load", self.load)
+        check_slug("dataset id", self.id)
+        check_target(f"dataset {self.id}: load", self.load)
         if self.identity is not None:
-            _target(f"dataset {self.id}: identity", self.identity)
+            check_target(f"dataset {self.id}: identity", self.identity)
 
     def open(self) -> Any:
         """Load the data."""
@@ -142,7 +119,7 @@ class Metric:
     bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        _one_of("better", self.better, ("higher", "lower"))
+        one_of("better", self.better, ("higher", "lower"))
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
             raise ValueError(f"bounds must be increasing, got {self.bounds}")
 
@@ -251,16 +228,16 @@ class Experiment:
 
     def __post_init__(self) -> None:
         where = f"experiment {self.id}"
-        _slug("experiment id", self.id)
-        _target(f"{where}: trial", self.trial)
-        _one_of(f"{where}: source", self.source, ("stochastic", "deterministic", "recorded"))
+        check_slug("experiment id", self.id)
+        check_target(f"{where}: trial", self.trial)
+        one_of(f"{where}: source", self.source, ("stochastic", "deterministic", "recorded"))
         for name in ("arms", "datasets", "metrics", "budgets"):
             if not getattr(self, name):
                 raise ValueError(f"{where}: {name} must not be empty")
-        _unique(f"{where}: arm ids", [arm.id for arm in self.arms])
-        _unique(f"{where}: dataset ids", [dataset.id for dataset in self.datasets])
+        check_unique(f"{where}: arm ids", [arm.id for arm in self.arms])
+        check_unique(f"{where}: dataset ids", [dataset.id for dataset in self.datasets])
         for profile in self.budgets:
-            _one_of(f"{where}: profile", profile, PROFILES)
+            one_of(f"{where}: profile", profile, PROFILES)
 
     @property
     def joint(self) -> bool:
@@ -283,114 +260,6 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Stat:
-    """One scalar per replicate, dataset and arm, from a trial's rows.
-
-    ``slope`` fits metric against ``against`` ("x" or another metric), ``loglog`` the same on
-    logarithms, over the largest ``tail`` share of abscissae; ``case`` keeps only rows of a case.
-    """
-
-    of: str
-    how: Literal["mean", "slope", "loglog", "spearman", "max"] = "mean"
-    against: str = "x"
-    tail: float = 1.0
-    case: str | None = None
-
-    def __post_init__(self) -> None:
-        _one_of("how", self.how, ("mean", "slope", "loglog", "spearman", "max"))
-        if not 0 < self.tail <= 1:
-            raise ValueError(f"tail must lie in (0, 1], got {self.tail}")
-
-    @property
-    def is_level(self) -> bool:
-        """Whether the scalar is on the metric's own scale."""
-        return self.how in ("mean", "max")
-
-
-@dataclass(frozen=True)
-class Within:
-    """A mean lies in ``[low, high]``.
-
-    ``absolute`` is the arm's own value. ``difference`` and ``log-ratio`` compare it with each
-    rival in ``to`` and are oriented so that a positive effect is better for the arm (slopes and
-    rank correlations are not oriented). ``over="each"`` asks it of every dataset.
-    """
-
-    stat: Stat
-    arm: str
-    to: tuple[str, ...] = ()
-    scale: Literal["absolute", "difference", "log-ratio"] = "difference"
-    low: float = -math.inf
-    high: float = math.inf
-    over: Literal["average", "each"] = "average"
-
-    def __post_init__(self) -> None:
-        _one_of("scale", self.scale, ("absolute", "difference", "log-ratio"))
-        _one_of("over", self.over, ("average", "each"))
-        if self.scale == "absolute" and self.to:
-            raise ValueError(f"an absolute criterion takes no rivals, got {self.to}")
-        if self.scale != "absolute" and not self.to:
-            raise ValueError(f"a {self.scale} needs at least one rival in `to`")
-        _region(self.low, self.high)
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A success rate lies in ``[low, high]``; ``of`` names a metric given as counts.
-
-    ``independent`` says that the tries of one replicate share no luck (no model, no instance, no
-    data set drawn once for all of them). Only then does each count by itself; otherwise the share
-    of successes of a replicate is one observation.
-    """
-
-    of: str
-    arm: str
-    low: float = 0.0
-    high: float = 1.0
-    case: str | None = None
-    independent: bool = False
-
-    def __post_init__(self) -> None:
-        _region(self.low, self.high)
-        if self.low <= 0 and self.high >= 1:
-            raise ValueError("a rate needs low > 0 or high < 1: anything would hold")
-
-
-@dataclass(frozen=True)
-class Every:
-    """No value exceeds ``high`` by more than ``slack``: one counterexample fails it.
-
-    ``at_least`` is the number of cases without a counterexample from which it holds.
-    """
-
-    of: str
-    arm: str
-    high: float
-    slack: float = 1e-9
-    at_least: int = 1
-    case: str | None = None
-
-
-@dataclass(frozen=True)
-class AllOf:
-    """Every part holds."""
-
-    parts: tuple[Within | Rate | Every, ...]
-
-    def __post_init__(self) -> None:
-        if not self.parts:
-            raise ValueError("AllOf needs at least one part")
-
-
-Criterion: TypeAlias = Within | Rate | Every | AllOf
-
-
-def _region(low: float, high: float) -> None:
-    if math.isnan(low) or math.isnan(high) or low > high or (math.isinf(low) and math.isinf(high)):
-        raise ValueError(f"a region needs low <= high, one of them finite, got [{low}, {high}]")
-
-
-@dataclass(frozen=True)
 class Claim:
     """What a paper asserts, and the rule that decides it.
 
@@ -409,9 +278,9 @@ class Claim:
 
     def __post_init__(self) -> None:
         where = f"claim {self.id}"
-        _slug("claim id", self.id)
-        _one_of(f"{where}: scope", self.scope, ("paper", "proxy", "target"))
-        _one_of(f"{where}: procedure", self.procedure, ("t", "exact"))
+        check_slug("claim id", self.id)
+        one_of(f"{where}: scope", self.scope, ("paper", "proxy", "target"))
+        one_of(f"{where}: procedure", self.procedure, ("t", "exact"))
         if (self.experiment is None) != (self.criterion is None):
             raise ValueError(f"{where}: experiment and criterion come together")
         if self.experiment is None and not self.missing:
@@ -464,8 +333,8 @@ class Tool:
     example: str
 
     def __post_init__(self) -> None:
-        _slug("tool name", self.name)
-        _target(f"tool {self.name}: run", self.run)
+        check_slug("tool name", self.name)
+        check_target(f"tool {self.name}: run", self.run)
 
 
 @dataclass(frozen=True)
@@ -486,13 +355,11 @@ class Paper:
     summary: str = ""
 
     def __post_init__(self) -> None:
-        _slug("slug", self.slug)
-        _one_of(
-            f"{self.slug}: fidelity", self.fidelity, ("official code", "paper text", "abstract")
-        )
+        check_slug("slug", self.slug)
+        one_of(f"{self.slug}: fidelity", self.fidelity, ("official code", "paper text", "abstract"))
         for method in self.methods:
-            _target(f"{self.slug}: method", method)
-        _unique(f"{self.slug}: claim ids", [claim.id for claim in self.claims])
+            check_target(f"{self.slug}: method", method)
+        check_unique(f"{self.slug}: claim ids", [claim.id for claim in self.claims])
         by_id: dict[str, Experiment] = {}
         for experiment in self.experiments:
             if by_id.setdefault(experiment.id, experiment) is not experiment:
