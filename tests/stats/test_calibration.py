@@ -168,3 +168,13 @@ def test_splitters_are_welcome() -> None:
     X, y = np.arange(20.0)[:, None], np.arange(20) % 2
     p = cross_fit_proba(LogisticRegression(), X, y, cv=LeaveOneOut(), calibration=None)
     assert p.shape == (20,)
+
+
+def test_folds_use_the_method_that_auto_settles_on_for_all_rows() -> None:
+    X, y = make_classification(1100, random_state=0)  # 880 rows in a training fold
+    auto, isotonic = (
+        cross_fit(LogisticRegression(), X, y, calibration=how) for how in ("auto", "isotonic")
+    )
+    assert auto.calibrator is not None
+    assert auto.calibrator.method_ == "isotonic"
+    np.testing.assert_array_equal(auto.proba, isotonic.proba)

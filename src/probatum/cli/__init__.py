@@ -110,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _ended(MISUSED, f"{error.format_message()}{hint}")
     except (Abort, KeyboardInterrupt):
         return _ended(STOPPED, "stopped")
-    return code if isinstance(code, int) else DONE
+    # The parser turns an interrupt that no verb caught into this code.
+    return _ended(STOPPED, "stopped") if code == STOPPED else code or DONE
 
 
 def _ended(code: int, message: str) -> int:

@@ -93,16 +93,16 @@ class ScoreCalibrator:
             and minority >= _ISOTONIC_MINORITY
         ):
             self.method_ = "isotonic"
-        # Log-odds of 0 and 1 are infinite; half of the smallest score seen stands for them.
-        odd = np.minimum(s, 1 - s)
-        inside = odd[odd > 0]
-        self._clip = max(float(inside.min()) / 2, 1e-12) if inside.size else 1e-3
+        weight = np.ones(s.size) if sample_weight is None else np.asarray(sample_weight, float)
         if self.method_ == "isotonic":
             self._map: Any = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-            self._map.fit(s, target, sample_weight=sample_weight)
-        else:
-            weight = np.ones(s.size) if sample_weight is None else np.asarray(sample_weight, float)
-            self._map = _fit_sigmoid(self._feature(s), target, weight)
+            self._map.fit(s, target, sample_weight=weight)
+            return self
+        # Log-odds of 0 and 1 are infinite; half of the smallest score seen stands for them.
+        odd = np.minimum(s, 1 - s)[weight > 0]
+        inside = odd[odd > 0]
+        self._clip = max(float(inside.min()) / 2, 1e-12) if inside.size else 1e-3
+        self._map = _fit_sigmoid(self._feature(s), target, weight)
         return self
 
     def predict(self, scores: npt.ArrayLike) -> Array:
@@ -310,12 +310,12 @@ def cross_fit(
                 f"{type(estimator).__name__} has no predict_proba; give calibration='sigmoid'"
             )
         return CrossFit(scores, scores, classes, None)
+    final = _calibrator(scores, codes, weight, slice(None), calibration, probabilities)
     proba = np.empty(codes.size)
     for train, test in folds:
-        proba[test] = _calibrator(scores, codes, weight, train, calibration, probabilities).predict(
-            scores[test]
-        )
-    final = _calibrator(scores, codes, weight, slice(None), calibration, probabilities)
+        # "auto" is settled once, on all rows: the folds imitate the final calibrator.
+        part = _calibrator(scores, codes, weight, train, final.method_, probabilities)
+        proba[test] = part.predict(scores[test])
     return CrossFit(proba, scores, classes, final)
 
 

@@ -1,0 +1,60 @@
+# Everything a person or a machine runs on a checkout. Needs Python 3.11 or later, nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test evidence bench docs clean
+
+help:
+	@echo "make demo      install the core and see whether a published method holds up (3 minutes)"
+	@echo "make test      install what tests need; lint, types, import contract, tests"
+	@echo "make install   a $(VENV) with everything"
+	@echo "make evidence  run every claim at the standard profile and ship the evidence"
+	@echo "make bench     speed beside the strongest peers"
+	@echo "make docs      write generated pages and tables anew"
+	@echo "make clean     remove $(VENV), caches and the local store"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "probatum needs Python 3.11 or later, this is " + sys.version.split()[0] + "; name another with make PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of installs, so that a second `make` starts at once.
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing the core into $(VENV)"
+	@$(PIP) -e '.[supervised]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what tests need into $(VENV)"
+	@$(PIP) -e '.[all,test]'
+	@touch $(VENV)/.core $@
+
+install: $(VENV)/.test
+
+demo: $(VENV)/.core
+	@$(BIN)/probatum check linear-fractional --profile quick --jobs $(JOBS)
+
+test: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+evidence: $(VENV)/.test
+	$(BIN)/probatum check --all --profile standard --ship --jobs $(JOBS)
+	$(BIN)/python tools/readme_table.py
+
+bench: $(VENV)/.test
+	@for script in benchmarks/*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script; done
+
+docs: $(VENV)/.test
+	$(BIN)/python tools/calibrate_verdicts.py --jobs $(JOBS)
+	$(BIN)/python tools/readme_table.py
+
+clean:
+	rm -rf $(VENV) .probatum .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,21 @@
+"""What all tests share: real data is required where the environment says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a data-backed test that was skipped, if PROBATUM_REQUIRE_DATA is set."""
+    report = yield
+    required = os.environ.get("PROBATUM_REQUIRE_DATA") == "1"
+    if required and report.skipped and item.get_closest_marker("data") is not None:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid}: its data is required here but missing: {report.longrepr}"
+    return report
