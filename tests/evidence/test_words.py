@@ -32,6 +32,7 @@ def claim(criterion, sets=1):
         tuple(Dataset(f"d{i}", "m:load", "CC0") for i in range(sets)),
         {"f1": Metric("higher", (0, 1)), "error": Metric("lower"), "hit": Metric("higher", (0, 1))},
         {"quick": Budget(20)},
+        source="deterministic",
     )
     return Claim("c", "...", "paper", experiment, criterion)
 
