@@ -186,7 +186,8 @@ def best_cut(y: NDArray[np.int64], scores: NDArray[np.float64], metric: LinearFr
     bottom = sum(metric.den[name] * cell for name, cell in cells.items()) + metric.den["constant"]
     values = np.where(np.append(ranked[1:] < ranked[:-1], True), top / bottom, -np.inf)
     at = int(np.argmax(values))
-    below = ranked[at + 1] if at + 1 < ranked.size else 0.0
+    # Taking every row needs a threshold below the lowest score.
+    below = ranked[at + 1] if at + 1 < ranked.size else ranked[at] - 1e-6
     return float(0.5 * (ranked[at] + below))
 
 
