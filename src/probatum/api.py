@@ -58,15 +58,14 @@ def default_jobs() -> int:
 
 def runnable(
     selection: list[tuple[Paper, Claim]],
-) -> tuple[list[tuple[Paper, Claim]], list[str]]:
+) -> tuple[list[tuple[Paper, Claim]], dict[str, str]]:
     """Split off papers whose extras are not installed, each with the line that installs them."""
     problems: dict[str, str] = {}
     for paper, _ in selection:
         lacking = [extra for extra in paper.extras if missing_distributions(extra)]
         if lacking:
             problems[paper.slug] = f"{paper.slug} needs an extra: {install_line(*lacking)}"
-    kept = [(paper, claim) for paper, claim in selection if paper.slug not in problems]
-    return kept, list(problems.values())
+    return [pair for pair in selection if pair[0].slug not in problems], problems
 
 
 def check(
@@ -139,15 +138,17 @@ def run_check(
     watcher: Watcher | None,
 ) -> tuple[RunReport, list[str]]:
     """:func:`check` before its table is made; a front door needs the runs themselves."""
+    from probatum.evidence.decide import not_run
     from probatum.evidence.run import execute
     from probatum.evidence.store import DEFAULT_URL, Store
 
     if not names:
         raise ValueError("name a paper, or a claim as SLUG/CLAIM")
-    selection, problems = runnable(catalog.select(catalog.load(), names))
+    wanted = catalog.select(catalog.load(), names)
+    kept, lost = runnable(wanted)
     with Store(store or DEFAULT_URL) as opened:
         report = execute(
-            selection,
+            kept,
             store=opened,
             profile=profile,
             replicates=replicates,
@@ -155,7 +156,12 @@ def run_check(
             fresh=fresh,
             watcher=watcher,
         )
-    return report, [*problems, *report.problems]
+    decided = iter(report.decisions)
+    report.decisions = [
+        not_run(paper, claim, lost[paper.slug]) if paper.slug in lost else next(decided)
+        for paper, claim in wanted
+    ]
+    return report, [*lost.values(), *report.problems]
 
 
 def trials_frame(report: RunReport) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def test_check_json_follows_its_schema(probatum):
 
 
 def test_stdout_is_one_object_whatever_trials_print(own_process):
-    for jobs in (0, 2):
+    for jobs in (0, 1):
         ran = own_process("check", "noisy", "--fresh", "--json", "--jobs", jobs)
         assert ran.code == 0
         assert ran.object("check")["run"]["trials"]["ok"] > 0
@@ -209,7 +209,7 @@ def test_ctrl_c_stops_at_once_and_the_next_run_goes_on(toy_command, own_process,
     assert ran.code == 0
     trials = ran.object("check")["run"]["trials"]
     assert trials["reused"] == kept
-    assert trials["ok"] == 12 - kept
+    assert trials["ok"] == 8 - kept
 
 
 def _wait_for_trials(database, least):
@@ -270,7 +270,6 @@ def test_bars_on_a_terminal(toy_command, tmp_path):
     json.loads((tmp_path / "out.json").read_text())
 
 
-@pytest.mark.xfail(strict=True, reason="a run decided from the store alone keeps target 0")
 def test_ship_what_the_store_holds_already(probatum):
     again = ("check", "noisy", "--quiet", *INLINE)
     assert probatum(*again, "--profile", "standard").code == 0

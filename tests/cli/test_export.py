@@ -7,12 +7,13 @@ import sys
 import pytest
 
 INLINE = ("--jobs", "0", "--quiet")
+SMOKE = ("--profile", "smoke")
 
 
 @pytest.fixture
 def checked(probatum):
     """A store with the trials of two papers."""
-    assert probatum("check", "coins", "noisy", *INLINE).code == 0
+    assert probatum("check", "coins", "noisy", *SMOKE, *INLINE).code == 0
     return probatum
 
 
@@ -27,7 +28,7 @@ def test_trials_as_csv(checked, toy):
     rows = _csv(toy / "trials.csv")
     assert ran.code == 0
     assert found == {"file": "trials.csv", "what": "trials", "rows": len(rows)}
-    assert len(rows) == 120 * 3
+    assert len(rows) == 60 * 3
     assert {row["metric"] for row in rows} == {"score", "gap", "hit"}
     assert {row["paper"] for row in rows} == {"coins"}
     hit = next(row for row in rows if row["metric"] == "hit")
@@ -41,11 +42,11 @@ def test_all_papers_by_default(checked, toy):
 
 
 def test_decisions_of_a_store(checked, toy):
-    assert checked("export", "coins", "--what", "decisions", "-o", "d.json").code == 0
+    assert checked("export", "coins", "--what", "decisions", "-o", "d.json", *SMOKE).code == 0
     decisions = json.loads((toy / "d.json").read_text())["decisions"]
-    checked_again = checked("check", "coins", "--json", *INLINE).object("check")["decisions"]
+    again = checked("check", "coins", "--json", *SMOKE, *INLINE).object("check")["decisions"]
     assert [(d["claim"], d["verdict"], d["n"]) for d in decisions] == [
-        (d["claim"], d["verdict"], d["n"]) for d in checked_again
+        (d["claim"], d["verdict"], d["n"]) for d in again
     ]
 
 
@@ -73,7 +74,7 @@ def test_parquet_needs_pyarrow(checked, toy, monkeypatch):
 def test_parquet(checked, toy):
     parquet = pytest.importorskip("pyarrow.parquet")
     assert checked("export", "coins", "-o", "trials.parquet").code == 0
-    assert parquet.read_table(toy / "trials.parquet").num_rows == 120 * 3
+    assert parquet.read_table(toy / "trials.parquet").num_rows == 60 * 3
 
 
 @pytest.mark.parametrize(

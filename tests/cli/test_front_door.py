@@ -145,7 +145,7 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS | st.text(max_size=6), max_size=6))
 @settings(
-    max_examples=300,
+    max_examples=120,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -203,7 +203,7 @@ def _plan(
         print_json({"profile": profile, "jobs": jobs, "experiments": experiments})
     else:
         print_plan(plans, profile, jobs)
-    for problem in lost:
+    for problem in lost.values():
         warn(problem)
     return UNAVAILABLE if lost else DONE
 

@@ -67,6 +67,21 @@ class Within:
             raise ValueError(f"a {self.scale} needs at least one rival in `to`")
         _region(self.low, self.high)
 
+    def bounds(self, metric: tuple[float, float] | None) -> tuple[float, float] | None:
+        """Smallest and largest possible effect, from the bounds of the metric it is of.
+
+        Examples
+        --------
+        >>> Within(Stat("f1"), "a", to=("b",), low=-0.02).bounds((0.0, 1.0))
+        (-1.0, 1.0)
+        """
+        if self.stat.how == "spearman":
+            metric = (-1.0, 1.0)
+        if metric is None or self.scale == "log-ratio" or self.stat.how in ("slope", "loglog"):
+            return None
+        low, high = metric
+        return metric if self.scale == "absolute" else (low - high, high - low)
+
 
 @dataclass(frozen=True)
 class Rate:

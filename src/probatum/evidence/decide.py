@@ -49,6 +49,7 @@ __all__ = [
     "controls",
     "decide",
     "floor",
+    "not_run",
     "replicates_budget",
     "untested",
 ]
@@ -102,22 +103,10 @@ def _pieces(claim: Claim) -> list[Piece]:
     return pieces
 
 
-def _bounds(experiment: Experiment, within: Within) -> tuple[float, float] | None:
-    if within.stat.how == "spearman":
-        low, high = -1.0, 1.0
-    elif within.stat.is_level and experiment.metrics[within.stat.of].bounds is not None:
-        low, high = experiment.metrics[within.stat.of].bounds  # type: ignore[misc]
-    else:
-        return None
-    if within.scale == "absolute":
-        return low, high
-    return (low - high, high - low) if within.scale == "difference" else None
-
-
 def floor(claim: Claim, alpha: float) -> int:
     """Fewest replicates at which a claim could hold.
 
-    One for a rate: how many tries a replicate brings is not known beforehand.
+    One for a rate of independent tries: how many a replicate brings is not known beforehand.
     """
     if not claim.stochastic:
         return 1
@@ -126,9 +115,11 @@ def floor(claim: Claim, alpha: float) -> int:
     needed = 1
     for part in claim.parts:
         if isinstance(part, Within):
-            bounds = _bounds(claim.experiment, part)
-            region = Region(part.low, part.high)
+            bounds = part.bounds(claim.experiment.metrics[part.stat.of].bounds)
+            region = _region(part)
             needed = max(needed, floor_of_mean(region, claim.procedure, share, bounds))
+        elif isinstance(part, Rate) and not part.independent:
+            needed = max(needed, floor_of_mean(_region(part), "exact", share, (0.0, 1.0)))
     return needed
 
 
@@ -143,15 +134,15 @@ def _decide_within(
         effects = [contrast(evidence, within, rival, d, replicate) for d in datasets]
         if None not in effects:
             z[replicate] = math.fsum(effects) / len(effects)  # type: ignore[arg-type]
-    region = Region(within.low, within.high)
-    bounds = _bounds(claim.experiment, within)
+    region = _region(within)
+    bounds = within.bounds(claim.experiment.metrics[within.stat.of].bounds)
     found = decide_mean(
         z, region, procedure=claim.procedure, alpha=alpha, bounds=bounds, budget=budget
     )
-    lost = int(np.isnan(z).sum())
+    lost = int(np.isnan(z[: found.n]).sum())
     verdict, reason = found.verdict, found.refused
     if lost and verdict == "holds":
-        verdict = "undecided"
+        verdict, found = "undecided", replace(found, n=seen)
         reason = f"{lost} replicates failed and the metric has no bounds to count them at"
     guarantee: Guarantee = "exact" if claim.procedure == "exact" else "asymptotic"
     return _part(label, found, verdict, guarantee, reason)
@@ -176,71 +167,90 @@ def _part(
 
 
 def _decide_every(label: str, part: Every, evidence: Evidence, seen: int, budget: int) -> Part:
-    worst, n, where = -math.inf, 0, ""
     limit = part.high + part.slack
+    values, lost = case_values(evidence, part, seen)
+    worst, n, failed = -math.inf, 0, 0
     for look in look_schedule(budget):
         if look > seen:
             break
-        values = list(case_values(evidence, part, look))
-        n = len(values)
-        if values:
-            dataset, replicate, case, worst = max(values, key=lambda v: v[3])
-            where = f"{dataset}, replicate {replicate}" + (f", case {case}" if case else "")
-        failed = evidence.failures([part.arm], look)
+        here = [value for value in values if value[1] < look]
+        n, failed = len(here), sum(replicate < look for replicate in lost)
+        if here:
+            dataset, replicate, case, worst = max(here, key=lambda value: value[3])
         if worst > limit:
+            where = f"{dataset}, replicate {replicate}" + (f", case {case}" if case else "")
             reason = f"counterexample: {part.of} = {worst:.6g} > {part.high:g} at {where}"
             return Part(label, "fails", "enumeration", worst, worst, worst, n, look, reason=reason)
         if n >= part.at_least and not failed:
             return Part(label, "holds", "enumeration", worst, worst, worst, n, look)
-    failed = evidence.failures([part.arm], seen)
-    reason = f"{n} of {part.at_least} cases seen" + (f", {failed} trials failed" if failed else "")
+    reason = f"{n} of {part.at_least} cases seen"
+    reason += f", {failed} trials failed or lack {part.of}" if failed else ""
     return Part(label, "undecided", "enumeration", worst, worst, worst, n, seen, reason=reason)
 
 
-def _decide_once(piece: Piece, evidence: Evidence, guarantee: Guarantee) -> Part:
-    """Numbers that have no spread: a deterministic run, or recorded cases."""
-    label, within, rival, datasets = piece
-    assert isinstance(within, Within)
-    if guarantee == "descriptive":
-        effects = [effect for _, effect in case_contrasts(evidence, within, rival)]
-    else:
-        found = [contrast(evidence, within, rival, d, 0) for d in datasets]
-        effects = [effect for effect in found if effect is not None]
-        if len(effects) < len(found):
-            effects = []
+def _effects_once(piece: Piece, evidence: Evidence) -> list[float]:
+    """Numbers that have no spread: of a deterministic run, or of recorded cases."""
+    _, part, rival, datasets = piece
+    if isinstance(part, Rate):
+        counts = replicate_counts(evidence, part, 1)[0]
+        tries = sum(n for _, n in counts)
+        return [sum(k for k, _ in counts) / tries] if tries else []
+    assert isinstance(part, Within)
+    if evidence.experiment.source == "recorded":
+        arms = (part.arm, *([rival] if rival else []))
+        if any((arm, dataset, 0) in evidence.failed for arm in arms for dataset in datasets):
+            return []
+        return [effect for _, effect in case_contrasts(evidence, part, rival, datasets)]
+    found = [contrast(evidence, part, rival, dataset, 0) for dataset in datasets]
+    effects = [effect for effect in found if effect is not None]
+    return effects if len(effects) == len(found) else []
+
+
+def _decide_once(piece: Piece, evidence: Evidence, seen: int) -> Part:
+    label, part, _, _ = piece
+    recorded = evidence.experiment.source == "recorded"
+    guarantee: Guarantee = "descriptive" if recorded else "deterministic"
+    effects = _effects_once(piece, evidence) if seen else []
     if not effects:
-        reason = "nothing was measured"
-        return Part(
-            label, "undecided", guarantee, math.nan, math.nan, math.nan, 0, 1, reason=reason
-        )
+        nan, reason = math.nan, "nothing was measured"
+        return Part(label, "undecided", guarantee, nan, nan, nan, 0, seen, reason=reason)
     effect = math.fsum(effects) / len(effects)
-    verdict = Region(within.low, within.high).verdict(effect, effect)
-    return Part(label, verdict, guarantee, effect, effect, effect, len(effects), 1)
+    verdict = _region(part).verdict(effect, effect)
+    return Part(label, verdict, guarantee, effect, effect, effect, len(effects), seen)
 
 
 def _decide_piece(
     claim: Claim, piece: Piece, evidence: Evidence, seen: int, budget: int, alpha: float
 ) -> Part:
     label, part, _, _ = piece
-    source = evidence.experiment.source
     if isinstance(part, Every):
         return _decide_every(label, part, evidence, seen, budget)
-    if source == "deterministic" and isinstance(part, Within):
-        return _decide_once(piece, evidence, "deterministic")
-    if source == "recorded" and isinstance(part, Within):
-        return _decide_once(piece, evidence, "descriptive")
+    if evidence.experiment.source != "stochastic":
+        return _decide_once(piece, evidence, seen)
     if isinstance(part, Within):
         return _decide_within(claim, piece, evidence, seen, budget, alpha)
-    ks, ns = replicate_counts(evidence, part, seen)
-    region = Region(part.low, part.high)
-    if part.independent or max(ns, default=1) <= 1:
+    counts = replicate_counts(evidence, part, seen)
+    region = _region(part)
+    if part.independent:
+        ks = [sum(k for k, _ in of) for of in counts]
+        ns = [sum(n for _, n in of) for of in counts]
         found = decide_rate(ks, ns, region, alpha=alpha, budget=budget)
     else:
-        shares = [k / n if n else math.nan for k, n in zip(ks, ns, strict=True)]
         found = decide_mean(
-            shares, region, procedure="exact", alpha=alpha, bounds=(0.0, 1.0), budget=budget
+            [_share(of) for of in counts],
+            region,
+            procedure="exact",
+            alpha=alpha,
+            bounds=(0.0, 1.0),
+            budget=budget,
         )
     return _part(label, found, found.verdict, "exact")
+
+
+def _share(counts: Sequence[tuple[int, int]]) -> float:
+    """A replicate's share of successes, each dataset weighing the same."""
+    shares = [k / n for k, n in counts if n]
+    return math.fsum(shares) / len(shares) if shares else math.nan
 
 
 def _exceptions(
@@ -250,9 +260,9 @@ def _exceptions(
     _, within, rival, datasets = piece
     if not isinstance(within, Within) or part.verdict != "holds":
         return ()
-    region = Region(within.low, within.high)
+    region = _region(within)
     if part.guarantee == "descriptive":
-        effects = case_contrasts(evidence, within, rival)
+        effects = case_contrasts(evidence, within, rival, datasets)
         return tuple(case for case, z in effects if region.verdict(z, z) == "fails")
     if len(datasets) < 2:
         return ()
@@ -260,7 +270,7 @@ def _exceptions(
     for dataset in datasets:
         single = (part.label, within, rival, (dataset,))
         if part.guarantee == "deterministic":
-            alone = _decide_once(single, evidence, "deterministic")
+            alone = _decide_once(single, evidence, part.replicates)
         else:
             share = alpha / len(datasets)
             alone = _decide_within(claim, single, evidence, part.replicates, part.replicates, share)
@@ -293,7 +303,13 @@ def _verdict(parts: Sequence[Part]) -> Verdict:
     return "holds" if all(part.verdict == "holds" for part in parts) else "undecided"
 
 
-def decide(paper: Paper, claim: Claim, evidence: Evidence | None, replicates: int) -> Decision:
+def decide(
+    paper: Paper,
+    claim: Claim,
+    evidence: Evidence | None,
+    replicates: int,
+    upto: int | None = None,
+) -> Decision:
     """Decide a claim from the trials that are there.
 
     Parameters
@@ -305,13 +321,15 @@ def decide(paper: Paper, claim: Claim, evidence: Evidence | None, replicates: in
     replicates : int
         Replicates planned. Looks are taken at complete prefixes up to it, and the first that
         decides counts, whatever came later.
+    upto : int, optional
+        Take no more replicates than that into account.
     """
     if claim.experiment is None or evidence is None:
         return untested(paper, claim)
     experiment, alpha = claim.experiment, claim_alpha(paper)
     budget = replicates_budget(experiment, replicates)
     arms = claim_arms(claim)
-    seen = evidence.complete(arms, budget)
+    seen = evidence.complete(arms, budget if upto is None else min(upto, budget))
     pieces = _pieces(claim)
     share = alpha / len(pieces)
     parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
@@ -401,6 +419,11 @@ def untested(paper: Paper, claim: Claim) -> Decision:
         more_needed=None,
         reason=f"needs {claim.missing}" if claim.missing else "not run",
     )
+
+
+def not_run(paper: Paper, claim: Claim, why: str) -> Decision:
+    """The decision on a claim that something missing here kept from being tried."""
+    return replace(untested(paper, claim), reason=f"could not be run: {why}")
 
 
 def control_decisions(

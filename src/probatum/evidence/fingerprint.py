@@ -24,7 +24,12 @@ __all__ = ["fingerprint", "forget_sources", "reached_modules"]
 # The engine's own modules carry a protocol number instead (see keys), so that work on the engine
 # does not make all evidence stale; front doors and pages cannot influence a trial. The facts of
 # data sets stand for themselves: a dataset's `identity` puts the hash of its content in the key.
-NOT_FOLLOWED = ("probatum.evidence", "probatum.cli", "probatum.report", "probatum.data.catalogue")
+NOT_FOLLOWED = (
+    "probatum.evidence.",
+    "probatum.cli.",
+    "probatum.report.",
+    "probatum.data.catalogue.",
+)
 
 Unit = tuple[str, str]
 """A module and the name of a definition in it; an empty name stands for the whole module."""
@@ -44,7 +49,7 @@ class _Source:
 
 def forget_sources() -> None:
     """Read all sources anew the next time, for a process that outlives an edit."""
-    for cached in (_source, _place, _root, _own_hash, _reached_from):
+    for cached in (_source, _place, _root, _own_hash, _reached_from, _fingerprint):
         cached.cache_clear()
 
 
@@ -55,12 +60,16 @@ def _root(name: str) -> Path | None:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return None
-    if spec is None or spec.origin in (None, "built-in", "frozen"):
+    if spec is None:
         return None
-    path = Path(str(spec.origin))
-    if path.suffix != ".py":
+    if spec.has_location and str(spec.origin).endswith(".py"):
+        path = Path(str(spec.origin)).absolute()
+        place = path.parent if path.name == "__init__.py" else path
+    elif spec.submodule_search_locations:
+        # A folder without an `__init__.py`.
+        path = place = Path(next(iter(spec.submodule_search_locations))).absolute()
+    else:
         return None
-    place = path.parent if path.name == "__init__.py" else path
     if name == "probatum":
         return place
     kept_out = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
@@ -73,7 +82,7 @@ def _root(name: str) -> Path | None:
 @cache
 def _place(module: str) -> Path | None:
     """Source file of a module that is followed."""
-    if module.startswith(NOT_FOLLOWED):
+    if f"{module}.".startswith(NOT_FOLLOWED):
         return None
     top, *rest = module.split(".")
     root = _root(top)
@@ -93,7 +102,12 @@ def _source(module: str) -> _Source | None:
     path = _place(module)
     if path is None:
         return None
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    content = path.read_bytes()
+    try:
+        tree = ast.parse(content, filename=str(path))
+    except (SyntaxError, ValueError):
+        # The trial will say what is wrong with it; until then its bytes stand for it.
+        tree = ast.Module([ast.Expr(ast.Constant(content))], [])
     source = _Source(module, tree, path.name == "__init__.py")
     for statement in tree.body:
         for name in _bound_names(statement):
@@ -105,6 +119,8 @@ def _bound_names(statement: ast.stmt) -> set[str]:
     """Names that a top-level statement binds, also inside ``if``, ``try``, ``for``, ``with``."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
+    if _is_type_checking(statement):
+        return set().union(*map(_bound_names, getattr(statement, "orelse", [])))
     if isinstance(statement, ast.Expr):
         # TABLE.update(...) or register(f): belongs to every name in it.
         return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
@@ -193,18 +209,40 @@ def _own_hash(unit: Unit) -> str:
 
 def _definition(source: _Source, name: str) -> list[ast.stmt]:
     """Statements that bind a name; of an import, only the alias that does."""
-    found: list[ast.stmt] = []
-    for statement in source.bindings[name]:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            names = [a for a in statement.names if (a.asname or a.name.split(".")[0]) == name]
-            if isinstance(statement, ast.Import):
-                found.append(ast.Import(names=names))
-            else:
-                only = ast.ImportFrom(module=statement.module, names=names, level=statement.level)
-                found.append(only)
-        else:
-            found.append(statement)
-    return found
+    return [_only(name, statement) for statement in source.bindings[name]]
+
+
+def _only(name: str, statement: ast.stmt) -> ast.stmt:
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return statement
+    names = [a for a in statement.names if (a.asname or a.name.split(".")[0]) == name]
+    if isinstance(statement, ast.Import):
+        return ast.Import(names=names)
+    return ast.ImportFrom(module=statement.module, names=names, level=statement.level)
+
+
+def _imports(source: _Source, name: str) -> list[ast.stmt]:
+    """Top-level imports that bind a name, each with that alias only."""
+    return [
+        _only(name, node)
+        for statement in source.bindings.get(name, [])
+        for node in _walk_outside_definitions(statement)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and any((a.asname or a.name.split(".")[0]) == name for a in node.names)
+    ]
+
+
+def _starred(source: _Source, name: str, seen: frozenset[str] = frozenset()) -> str | None:
+    """The module that a ``from module import *`` takes a name from."""
+    for node in _imports(source, "*"):
+        assert isinstance(node, ast.ImportFrom)
+        module = _absolute(source, node)
+        other = _source(module)
+        if other is None or module in seen:
+            continue
+        if name in other.bindings or _starred(other, name, seen | {module}):
+            return module
+    return None
 
 
 def _absolute(source: _Source, node: ast.ImportFrom) -> str:
@@ -227,7 +265,23 @@ def _resolve(module: str, name: str) -> set[Unit]:
         return {(module, "")}
     if name in source.bindings:
         return {(module, name)}
-    return _whole_package(source)
+    starred = _starred(source, name)
+    if starred is not None:
+        return {(module, "*")} | _resolve(starred, name)
+    return _lazy(source, name) or _whole_package(source)
+
+
+def _lazy(source: _Source, name: str) -> set[Unit]:
+    """What a module's ``__getattr__`` gives for a name, where a table of names says it."""
+    if "__getattr__" not in source.bindings:
+        return set()
+    found: set[Unit] = set()
+    for table in ast.walk(source.tree):
+        if isinstance(table, ast.Dict):
+            for key, value in zip(table.keys, table.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == name:
+                    found |= _named_modules(source, ast.walk(value))
+    return found and found | {(source.name, "__getattr__")}
 
 
 def _whole(module: str) -> set[Unit]:
@@ -242,8 +296,13 @@ def _whole_package(source: _Source) -> set[Unit]:
 
     The strings catch lazy re-exports by ``__getattr__``.
     """
-    found: set[Unit] = {(source.name, "")}
-    for node in _walk_running(source.tree):
+    return {(source.name, "")} | _named_modules(source, _walk_running(source.tree))
+
+
+def _named_modules(source: _Source, nodes: Iterable[ast.AST]) -> set[Unit]:
+    """Modules that strings in a package's ``__init__`` name."""
+    found: set[Unit] = set()
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             for candidate in (node.value, f"{source.name}.{node.value.lstrip('.')}"):
                 named = candidate.replace(":", ".").split(" ")[0]
@@ -278,15 +337,24 @@ def _references(source: _Source, nodes: Iterable[ast.AST], sliced: bool) -> set[
             module = _absolute(source, node)
             for alias in node.names:
                 if alias.name == "*":
-                    found |= _whole(module)
+                    # In a slice, the names that are used say what is taken.
+                    found |= set() if sliced else _whole(module)
                 elif _is_package(f"{module}.{alias.name}"):
                     local = alias.asname or alias.name
                     found |= _imported(f"{module}.{alias.name}", local, attributes, bare)
                 else:
                     found |= _resolve(module, alias.name)
-    if sliced:
-        names = {n.id for n in nodes if isinstance(n, ast.Name)}
-        found |= {(source.name, name) for name in names if name in source.bindings}
+    return found | _neighbours(source, nodes) if sliced else found
+
+
+def _neighbours(source: _Source, nodes: Iterable[ast.AST]) -> set[Unit]:
+    """Units of the same module that the names in a piece of code stand for."""
+    found: set[Unit] = set()
+    for name in {node.id for node in nodes if isinstance(node, ast.Name)}:
+        if name in source.bindings:
+            found.add((source.name, name))
+        elif (starred := _starred(source, name)) is not None:
+            found |= {(source.name, "*")} | _resolve(starred, name)
     return found
 
 
@@ -312,18 +380,38 @@ def _reached_from(unit: Unit) -> frozenset[Unit]:
     if not name:
         return frozenset(_references(source, _walk_running(source.tree), sliced=False))
     nodes = [node for part in _definition(source, name) for node in _walk_running(part)]
-    return frozenset(_references(source, nodes, sliced=True) - {unit})
+    return frozenset(_references(source, _with_imports(source, nodes), sliced=True) - {unit})
+
+
+def _with_imports(source: _Source, nodes: list[ast.AST]) -> list[ast.AST]:
+    """Nodes and the imports of the names in them: how a package is used says what is reached."""
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return [*nodes, *(node for name in sorted(names) for node in _imports(source, name))]
+
+
+def _start(target: str) -> set[Unit]:
+    """Units that a ``module:attribute`` target stands for."""
+    module, _, attribute = target.partition(":")
+    name, *rest = attribute.split(".")
+    while rest and _place(f"{module}.{name}") is not None:
+        module, name, *rest = f"{module}.{name}", *rest
+    source = _source(module)
+    if source is None:
+        return set()
+    if name in source.bindings:
+        found = {(module, name)}
+        if rest:
+            nodes = list(ast.walk(ast.parse(".".join((name, *rest)), mode="eval")))
+            found |= _references(source, _with_imports(source, nodes), sliced=True)
+        return found
+    starred = _starred(source, name)
+    if starred is not None:
+        return {(module, "*")} | _resolve(starred, name)
+    return _resolve(module, name)
 
 
 def _closure(targets: Iterable[str]) -> frozenset[Unit]:
-    pending: list[Unit] = []
-    for target in targets:
-        module, _, attribute = target.partition(":")
-        source = _source(module)
-        if source is None:
-            continue
-        name = attribute.split(".")[0]
-        pending.append((module, name if name in source.bindings else ""))
+    pending = [unit for target in targets for unit in _start(target)]
     reached: set[Unit] = set()
     while pending:
         unit = pending.pop()

@@ -68,6 +68,7 @@ def trial_key(
             "experiment": [paper, experiment.id, experiment.trial, experiment.source],
             "arms": sorted(described, key=lambda arm: arm["id"]),
             "dataset": _described_dataset(dataset),
+            "metrics": {name: m.bounds for name, m in experiment.metrics.items()},
             "prepare": [experiment.prepare, experiment.prepare_per],
             "replicate": replicate,
             "size": dict(budget.size),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,11 +62,11 @@ class Evidence:
 
     def replicates_agree(self) -> bool:
         """Whether replicates 0 and 1 gave the same rows in every arm that has both."""
-        first = {(a, d): rows for (a, d, r), rows in self.rows.items() if r == 0}
-        pairs = [
-            (rows, self.rows[a, d, 1]) for (a, d), rows in first.items() if (a, d, 1) in self.rows
-        ]
-        return bool(pairs) and all(one == two for one, two in pairs)
+        arms, datasets = self.experiment.arms, self.experiment.datasets
+        cells = [(arm.id, dataset.id) for arm in arms for dataset in datasets]
+        pairs = [(self.rows.get((*cell, 0)), self.rows.get((*cell, 1))) for cell in cells]
+        both = [(one, two) for one, two in pairs if one is not None and two is not None]
+        return bool(both) and all(one == two for one, two in both)
 
 
 def _pairs(rows: Iterable[Row], stat: Stat) -> tuple[list[float], list[float]]:
@@ -165,18 +166,20 @@ def _compare(experiment: Experiment, within: Within, own: float, other: float) -
 
 
 def case_contrasts(
-    evidence: Evidence, within: Within, rival: str | None
+    evidence: Evidence, within: Within, rival: str | None, datasets: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
     """Effects per case of a recorded experiment, for cases that both arms report."""
 
     def by_case(arm: str) -> dict[str, float]:
-        return {
-            f"{dataset}/{row.case}" if row.case else dataset: row.values[within.stat.of]
-            for (a, dataset, _), rows in evidence.rows.items()
-            if a == arm
-            for row in rows
-            if within.stat.of in row.values
-        }
+        cases: dict[str, list[Row]] = {}
+        for dataset in datasets:
+            for row in evidence.rows.get((arm, dataset, 0), ()):
+                cases.setdefault(f"{dataset}/{row.case}" if row.case else dataset, []).append(row)
+        found = {}
+        for case, rows in cases.items():
+            with contextlib.suppress(Unmeasurable):
+                found[case] = stat_value(within.stat, rows)
+        return found
 
     own = by_case(within.arm)
     if rival is None:
@@ -192,32 +195,51 @@ def case_contrasts(
 
 def case_values(
     evidence: Evidence, part: Every, replicates: int
-) -> Iterator[tuple[str, int, str, float]]:
-    """Dataset, replicate, case and value of everything an ``Every`` looks at."""
-    for (arm, dataset, replicate), rows in sorted(evidence.rows.items()):
-        if arm == part.arm and replicate < replicates:
-            for row in rows:
-                if part.of in row.values and part.case in (None, row.case):
-                    yield dataset, replicate, row.case, row.values[part.of]
+) -> tuple[list[tuple[str, int, str, float]], list[int]]:
+    """Dataset, replicate, case and value of everything an ``Every`` looks at.
+
+    Beside them the replicates of trials that failed or lack the value, one for each such trial.
+    """
+    found, lost = [], []
+    for replicate in range(replicates):
+        for dataset in evidence.experiment.datasets:
+            rows = evidence.rows.get((part.arm, dataset.id, replicate), ())
+            values = [
+                (dataset.id, replicate, row.case, row.values[part.of])
+                for row in rows
+                if part.of in row.values and part.case in (None, row.case)
+            ]
+            found += values
+            if not values:
+                lost.append(replicate)
+    return found, lost
 
 
 def replicate_counts(
     evidence: Evidence, part: Rate, replicates: int
-) -> tuple[list[int], list[int]]:
-    """Successes and trials per replicate, over all datasets; a failed trial is all failures.
+) -> list[list[tuple[int, int]]]:
+    """Per replicate the successes and tries on each dataset.
 
-    A failed trial's size is unknown, so it counts as one unsuccessful try.
+    A trial that failed, or lacks the count, went wrong in as many tries as the most that the arm
+    had on that dataset so far, at least one.
     """
-    ks, ns = [0] * replicates, [0] * replicates
-    for (arm, _, replicate), rows in evidence.rows.items():
-        if arm == part.arm and replicate < replicates:
-            for row in rows:
-                if part.of in row.counts and part.case in (None, row.case):
-                    ks[replicate] += row.counts[part.of][0]
-                    ns[replicate] += row.counts[part.of][1]
     worst_is_success = evidence.experiment.metrics[part.of].better == "lower"
-    for arm, _, replicate in evidence.failed:
-        if arm == part.arm and replicate < replicates:
-            ks[replicate] += int(worst_is_success)
-            ns[replicate] += 1
-    return ks, ns
+    most: dict[str, int] = {}
+    found = []
+    for replicate in range(replicates):
+        counts = []
+        for dataset in evidence.experiment.datasets:
+            rows = evidence.rows.get((part.arm, dataset.id, replicate), ())
+            seen = [
+                row.counts[part.of]
+                for row in rows
+                if part.of in row.counts and part.case in (None, row.case)
+            ]
+            k, n = sum(k for k, _ in seen), sum(n for _, n in seen)
+            most[dataset.id] = max(most.get(dataset.id, 1), n)
+            if not seen:
+                n = most[dataset.id]
+                k = n if worst_is_success else 0
+            counts.append((k, n))
+        found.append(counts)
+    return found

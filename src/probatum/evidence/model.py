@@ -6,6 +6,7 @@ Only the standard library is imported here, so that a catalog can be listed in m
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,8 +121,8 @@ class Metric:
 
     def __post_init__(self) -> None:
         one_of("better", self.better, ("higher", "lower"))
-        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
-            raise ValueError(f"bounds must be increasing, got {self.bounds}")
+        if self.bounds is not None and not -math.inf < self.bounds[0] < self.bounds[1] < math.inf:
+            raise ValueError(f"bounds must be finite and increasing, got {self.bounds}")
 
     @property
     def worst(self) -> float | None:
@@ -305,6 +306,13 @@ class Claim:
             if metric not in experiment.metrics:
                 known = ", ".join(experiment.metrics)
                 raise ValueError(f"claim {self.id}: no metric {metric!r}, known are {known}")
+        if self.procedure != "exact" or not isinstance(part, Within) or not self.stochastic:
+            return
+        if part.bounds(experiment.metrics[part.stat.of].bounds) is None:
+            raise ValueError(
+                f"claim {self.id}: the exact procedure needs effects with bounds, and those "
+                f"of {part.stat.of} ({part.stat.how}, {part.scale}) have none"
+            )
 
     @property
     def parts(self) -> tuple[Within | Rate | Every, ...]:
@@ -376,7 +384,10 @@ class Paper:
 
     def claim(self, claim_id: str) -> Claim:
         """The claim of that id; KeyError otherwise."""
-        return next(c for c in self.claims if c.id == claim_id)
+        for claim in self.claims:
+            if claim.id == claim_id:
+                return claim
+        raise KeyError(claim_id)
 
 
 @dataclass(frozen=True)

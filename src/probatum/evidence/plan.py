@@ -9,7 +9,7 @@ from typing import Any
 from probatum.evidence.decide import claim_alpha, floor
 from probatum.evidence.model import Claim, Paper, Profile
 from probatum.evidence.run import Run, open_runs
-from probatum.evidence.store import Store
+from probatum.evidence.store import Store, plain_size
 
 __all__ = ["ExperimentPlan", "plan"]
 
@@ -38,16 +38,17 @@ class ExperimentPlan:
 
 
 def _seconds_per_trial(run: Run, store: Store, sidecar: Mapping[str, Any]) -> float | None:
+    size = plain_size(run.budget.size)
     timed = [
         record.seconds
         for record in store.records(run.paper.slug)
-        if record.experiment == run.experiment.id and record.size == dict(run.budget.size)
+        if record.experiment == run.experiment.id and record.size == size
     ]
     if timed:
         return sum(timed) / len(timed)
     entry = sidecar.get(run.experiment.id, {})
     cells = entry.get("cells", {}).values()
-    if cells and entry.get("size") == dict(run.budget.size):
+    if cells and entry.get("size") == size:
         return float(sum(cell["seconds"] for cell in cells) / len(cells))
     return None
 

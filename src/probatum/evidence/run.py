@@ -15,6 +15,7 @@ from probatum.evidence.decide import (
     control_decisions,
     decide,
     floor,
+    not_run,
     replicates_budget,
     untested,
 )
@@ -113,22 +114,30 @@ class Run:
                 self.evidence.add(record)
                 self.reused += 1
 
-    def settle(self, watcher: Watcher) -> None:
-        """Decide the claims that the trials so far allow."""
-        spent = self.evidence.complete([a.id for a in self.experiment.arms], self.replicates)
+    def settle(self, watcher: Watcher, upto: int | None = None) -> None:
+        """Decide the claims that the trials so far, or of so many replicates, allow."""
+        arms = [arm.id for arm in self.experiment.arms]
+        last = upto is None or upto >= self.replicates
+        spent = last and self.evidence.complete(arms, self.replicates) >= self.replicates
+        spent = spent or self.refused
         for claim in self.claims:
             known = self.decisions.get(claim.id)
             if known is not None and known.verdict in ("holds", "fails"):
                 continue
-            decision = decide(self.paper, claim, self.evidence, self.replicates)
+            decision = decide(self.paper, claim, self.evidence, self.replicates, upto)
             self.decisions[claim.id] = decision
-            if decision.verdict in ("holds", "fails") or spent >= self.replicates:
+            if spent or decision.verdict in ("holds", "fails"):
                 watcher.decided(self, decision)
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing is random where chance is declared, so that more trials are a waste."""
+        return self.experiment.source == "stochastic" and self.evidence.replicates_agree()
 
     @property
     def open(self) -> bool:
         """Whether more replicates could decide something."""
-        if self.problem or self.target >= self.replicates:
+        if self.problem or self.target >= self.replicates or (self.target and self.refused):
             return False
         return any(
             claim.id not in self.decisions or self.decisions[claim.id].verdict == "undecided"
@@ -172,10 +181,9 @@ def open_runs(
     Raises
     ------
     ValueError
-        If a given number of replicates is below the floor of every claim it would be used for.
+        If a given number of replicates is below what a claim needs to be decided at all.
     """
     runs: dict[tuple[str, str], Run] = {}
-    floors: list[tuple[int, str]] = []
     for paper, claim in selection:
         experiment = claim.experiment
         if experiment is None:
@@ -186,13 +194,12 @@ def open_runs(
         if at not in runs:
             runs[at] = Run(paper, experiment, (), budget, planned, Evidence(experiment))
         runs[at].claims = (*runs[at].claims, claim)
-        if claim.stochastic:
-            floors.append((floor(claim, claim_alpha(paper)), f"{paper.slug}/{claim.id}"))
-    if replicates is not None and floors and replicates < min(floors)[0]:
-        least, name = min(floors)
-        raise ValueError(
-            f"{replicates} replicates can't decide anything here: {name} needs at least {least}"
-        )
+        least = floor(claim, claim_alpha(paper))
+        if replicates is not None and replicates < least and claim.stochastic:
+            raise ValueError(
+                f"{replicates} replicates can't decide {paper.slug}/{claim.id}: it needs at least "
+                f"{least}"
+            )
     return list(runs.values())
 
 
@@ -241,6 +248,7 @@ class _Engine:
         self.root = store.folder
         self.statuses: Counter[str] = Counter()
         self._owner: dict[str, Run] = {}
+        self._unprepared: dict[str, Outcome] = {}
 
     def drive(self, runs: Sequence[Run], executor: Executor) -> None:
         """Run until every claim is decided or its budget is spent."""
@@ -256,15 +264,22 @@ class _Engine:
                 self._advance(run, executor)
 
     def _advance(self, run: Run, executor: Executor) -> None:
-        """Ask for the replicates up to the next look that needs trials."""
-        run.settle(self.watcher)
+        """Ask for the replicates up to the next look that needs trials, and decide on the way.
+
+        Trials that were stored beforehand are looked at as if they ended now, so that a resumed
+        run ends where an uninterrupted one does.
+        """
+        if run.target:
+            run.settle(self.watcher, run.target)
         while run.open:
-            run.target = next(n for n in look_schedule(run.replicates) if n > run.target)
-            missing = [c for c in run.cells(range(run.target)) if not run.done(*c)]
+            start = run.target
+            run.target = next(n for n in look_schedule(run.replicates) if n > start)
+            missing = [c for c in run.cells(range(start, run.target)) if not run.done(*c)]
             if missing:
                 self._submit(run, missing, executor)
+            if run._outstanding:
                 return
-            run.settle(self.watcher)
+            run.settle(self.watcher, run.target)
 
     def _submit(
         self, run: Run, cells: list[tuple[tuple[Arm, ...], Dataset, int]], executor: Executor
@@ -278,26 +293,36 @@ class _Engine:
             self._owner[task.key] = run
             if task.prepared is None or is_ready(task.prepared):
                 executor.submit(task)
-                continue
-            name = task.prepared.name
-            waiting = run._waiting.setdefault(name, [])
-            waiting.append(task)
-            if len(waiting) == 1:
-                assert run.experiment.prepare is not None
-                self._owner[name] = run
-                executor.submit(
-                    replace(task, key=name, kind="prepare", target=run.experiment.prepare)
-                )
+            elif task.prepared.name in self._unprepared:
+                self._finished(run, task, self._unprepared[task.prepared.name], executor)
+            else:
+                self._wait(run, task, task.prepared.name, executor)
+
+    def _wait(self, run: Run, task: Task, folder: str, executor: Executor) -> None:
+        """Have a folder prepared, once, before the trials that read it run."""
+        waiting = run._waiting.setdefault(folder, [])
+        waiting.append(task)
+        if len(waiting) == 1:
+            assert run.experiment.prepare is not None
+            self._owner[folder] = run
+            target = run.experiment.prepare
+            executor.submit(replace(task, key=folder, kind="prepare", target=target, attempt=1))
 
     def _prepared(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
+        failed = outcome.status != "ok"
+        if failed and outcome.transient and task.attempt < ATTEMPTS:
+            executor.submit(replace(task, attempt=task.attempt + 1))
+            return
         del self._owner[task.key]
+        if failed:
+            message = f"prepare failed: {outcome.message or outcome.status}"
+            outcome = replace(outcome, rows=(), message=message, transient=False)
+            self._unprepared[task.key] = outcome
         for waiting in run._waiting.pop(task.key, []):
-            if outcome.status == "ok":
-                executor.submit(waiting)
+            if failed:
+                self._finished(run, waiting, outcome, executor)
             else:
-                message = f"prepare failed: {outcome.message or outcome.status}"
-                failed = replace(outcome, rows=(), message=message, transient=False)
-                self._finished(run, waiting, failed, executor)
+                executor.submit(waiting)
 
     def _finished(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
         if outcome.unavailable:
@@ -306,7 +331,14 @@ class _Engine:
             return
         final = outcome.status == "ok" or not outcome.transient or task.attempt % ATTEMPTS == 0
         fingerprint = run.fingerprint(task)
-        self.store.add(task, outcome, paper=run.paper.slug, fingerprint=fingerprint, final=final)
+        paper = run.paper.slug
+        while not self.store.add(task, outcome, paper=paper, fingerprint=fingerprint, final=final):
+            # Another run stored this attempt before: if it was the last, it is what counts.
+            first = self.store.final([task.key]).get(task.key)
+            if first is not None:
+                outcome, final = replace(outcome, status=first.status, rows=first.rows), True
+                break
+            task = replace(task, attempt=task.attempt + 1)
         if not final:
             executor.submit(replace(task, attempt=task.attempt + 1))
             return
@@ -365,9 +397,15 @@ def execute(
     watcher = watcher or Silent()
     runs = open_runs(selection, profile, replicates)
     for run in runs:
-        if fresh:
-            store.forget(run.keys(range(run.replicates)))
-        run.load(store)
+        try:
+            if fresh:
+                store.forget(run.keys(range(run.replicates)))
+            run.load(store)
+        except Exception as error:
+            # The identity of a dataset may need data that is not there.
+            if not getattr(error, "remedy", ""):
+                raise
+            run.problem = f"{run.name}: {error}"
     engine = _Engine(store, watcher)
     shared = [run for run in runs if not run.experiment.exclusive]
     alone = [run for run in runs if run.experiment.exclusive]
@@ -392,8 +430,7 @@ def _report(
         if owner is None or claim.experiment is None:
             decisions.append(untested(paper, claim))
         elif owner.problem:
-            lost = replace(untested(paper, claim), reason=f"could not be run: {owner.problem}")
-            decisions.append(lost)
+            decisions.append(not_run(paper, claim, owner.problem))
         else:
             decisions.append(owner.decisions[claim.id])
     return RunReport(

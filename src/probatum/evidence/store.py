@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ import sqlalchemy as sa
 from probatum.evidence.model import Row
 from probatum.evidence.trial import STATUSES, Outcome, Task
 
-__all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment"]
+__all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment", "plain_size"]
 
 DEFAULT_URL = "sqlite:///.probatum/evidence.db"
 SCHEMA_VERSION = 1
@@ -66,6 +67,23 @@ _trials = sa.Table(
     sa.UniqueConstraint("key", "attempt"),
     sa.Index("trials_by_experiment", "paper", "experiment"),
 )
+
+
+def plain_size(size: Mapping[str, Any]) -> dict[str, Any]:
+    """Sizes as a record carries them: JSON knows no tuples.
+
+    Examples
+    --------
+    >>> plain_size({"n": (10, 100)})
+    {'n': [10, 100]}
+    """
+    found: dict[str, Any] = json.loads(json.dumps(dict(size), sort_keys=True, default=sorted))
+    return found
+
+
+def _text(text: str) -> str:
+    """Text that every database takes: no lone surrogates, no NUL."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 class StoreError(Exception):
@@ -142,6 +160,15 @@ def _loaded_rows(text: str) -> tuple[Row, ...]:
     )
 
 
+def _loaded(fields: dict[str, Any]) -> Record:
+    try:
+        fields["rows"] = _loaded_rows(fields["rows"])
+        fields["size"] = json.loads(fields["size"])
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"trial {fields['key']} in the store can't be read: {error}") from None
+    return Record(**fields)
+
+
 class Store:
     """Trials in a database, by SQLAlchemy URL.
 
@@ -172,8 +199,8 @@ class Store:
                 sa.event.listen(self._engine, "connect", _prepare_sqlite)
             self._open()
         except (OSError, sa.exc.SQLAlchemyError, ImportError) as error:
-            raise StoreError(f"can't open the store {url}: {_first_line(error)}") from error
-        self._environment = ""
+            where = self.url.render_as_string()
+            raise StoreError(f"can't open the store {where}: {_first_line(error)}") from error
 
     def _open(self) -> None:
         _meta.create_all(self._engine)
@@ -204,19 +231,33 @@ class Store:
         return Path(".probatum").resolve()
 
     def _environment_id(self, connection: sa.Connection) -> str:
-        if not self._environment:
-            described = json.dumps(environment(), sort_keys=True)
-            found = hashlib.sha256(described.encode()).hexdigest()[:16]
-            exists = connection.execute(
-                sa.select(_environments.c.id).where(_environments.c.id == found)
-            ).scalar()
-            if exists is None:
-                connection.execute(
-                    _environments.insert().prefix_with("OR IGNORE", dialect="sqlite"),
-                    {"id": found, "described": described},
-                )
-            self._environment = found
-        return self._environment
+        described = json.dumps(environment(), sort_keys=True)
+        found = hashlib.sha256(described.encode()).hexdigest()[:16]
+        exists = sa.select(_environments.c.id).where(_environments.c.id == found)
+        if connection.execute(exists).scalar() is None:
+            connection.execute(
+                _environments.insert().prefix_with("OR IGNORE", dialect="sqlite"),
+                {"id": found, "described": described},
+            )
+        return found
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            raise StoreError(f"can't read the store: {_first_line(error)}") from error
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except sa.exc.IntegrityError:
+            raise
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            raise StoreError(f"can't write to the store: {_first_line(error)}") from error
 
     def add(
         self, task: Task, outcome: Outcome, *, paper: str, fingerprint: str, final: bool
@@ -231,11 +272,11 @@ class Store:
             "arm": task.arm,
             "dataset": task.dataset.id,
             "replicate": task.replicate,
-            "size": json.dumps(dict(task.size), sort_keys=True, default=list),
+            "size": json.dumps(plain_size(task.size)),
             "fingerprint": fingerprint,
             "status": outcome.status,
-            "message": outcome.message,
-            "traceback": outcome.traceback,
+            "message": _text(outcome.message),
+            "traceback": _text(outcome.traceback),
             "rows": _dumped_rows(outcome.rows),
             "seconds": outcome.seconds,
             "peak_mb": outcome.peak_mb,
@@ -244,7 +285,7 @@ class Store:
             "started": outcome.started,
         }
         try:
-            with self._engine.begin() as connection:
+            with self._writing() as connection:
                 values["environment"] = self._environment_id(connection)
                 if final and task.attempt > 1:
                     connection.execute(
@@ -253,22 +294,14 @@ class Store:
                 connection.execute(_trials.insert(), values)
         except sa.exc.IntegrityError:
             return False
-        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-            raise StoreError(f"can't write to the store: {_first_line(error)}") from error
         return True
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:
         columns = [c for c in _trials.c if c.name != "id"]
         query = sa.select(*columns).where(*conditions).order_by(_trials.c.id)
-        try:
-            with self._engine.connect() as connection:
-                for row in connection.execution_options(yield_per=1000).execute(query):
-                    fields = dict(row._mapping)
-                    fields["rows"] = _loaded_rows(fields["rows"])
-                    fields["size"] = json.loads(fields["size"])
-                    yield Record(**fields)
-        except sa.exc.SQLAlchemyError as error:
-            raise StoreError(f"can't read the store: {_first_line(error)}") from error
+        with self._reading() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(query):
+                yield _loaded(dict(row._mapping))
 
     def final(self, keys: Sequence[str]) -> dict[str, Record]:
         """Final records by key."""
@@ -290,14 +323,14 @@ class Store:
 
     def forget(self, keys: Sequence[str]) -> None:
         """Delete all attempts at these trials."""
-        with self._engine.begin() as connection:
+        with self._writing() as connection:
             for at in range(0, len(keys), CHUNK):
                 connection.execute(_trials.delete().where(_trials.c.key.in_(keys[at : at + CHUNK])))
 
     def last_attempts(self, keys: Sequence[str]) -> dict[str, int]:
         """Highest attempt stored per key, whether final or not."""
         found: dict[str, int] = {}
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for at in range(0, len(keys), CHUNK):
                 query = (
                     sa.select(_trials.c.key, sa.func.max(_trials.c.attempt))
@@ -309,13 +342,13 @@ class Store:
 
     def environments(self) -> dict[str, dict[str, Any]]:
         """Machines and versions by the id that records carry."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             query = sa.select(_environments.c.id, _environments.c.described)
             return {i: json.loads(text) for i, text in connection.execute(query)}
 
     def status_counts(self) -> dict[str, int]:
         """Number of final trials by status."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             query = (
                 sa.select(_trials.c.status, sa.func.count())
                 .where(_trials.c.final)

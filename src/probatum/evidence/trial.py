@@ -185,7 +185,10 @@ def _checked_row(row: Row, metrics: Mapping[str, Metric]) -> Row:
             raise BadResult(f"{name}: counts must satisfy 0 <= k <= n, got {k} of {n}")
         counts[name] = (int(k), int(n))
     x = None if row.x is None else _number("x", row.x)
-    return Row(row.arm, str(row.case), x, values, counts)
+    case = str(row.case)
+    if not case.isprintable():
+        raise BadResult(f"a case is printable text on one line, got {case!r}")
+    return Row(row.arm, case, x, values, counts)
 
 
 def _number(name: str, value: object) -> float:

@@ -40,10 +40,10 @@ PAPER = Paper(
                 metrics={"loss": Metric("lower", (0, 1))},
                 budgets={
                     "smoke": Budget(4, size={"nap": 0.01}),
-                    "quick": Budget(12, size={"nap": 0.3}),
+                    "quick": Budget(8, size={"nap": 0.3}),
                 },
             ),
-            Every("loss", "sleeper", high=1.0, at_least=12),
+            Every("loss", "sleeper", high=1.0, at_least=8),
         ),
     ),
 )
