@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,20 +18,21 @@ if TYPE_CHECKING:
 
 __all__ = ["print_decisions", "print_next", "print_plan"]
 
+INDENT = 11
+
 
 def print_decisions(report: RunReport) -> None:
-    """Claim with reason, verdict with guarantee, effect with interval, and n."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("claim", overflow="fold", ratio=1)
-    table.add_column("verdict")
-    table.add_column("effect", no_wrap=True)
-    table.add_column("n")
-    for at, decision in enumerate(report.decisions):
-        table.add_row(*_cells(report, decision), end_section=at + 1 < len(report.decisions))
-        if at + 1 < len(report.decisions):
-            table.add_row()
+    """Per paper, each claim: verdict, effect with interval and n; statement and reason below."""
     out = console()
-    out.print(table)
+    paper = ""
+    for decision in report.decisions:
+        if decision.paper != paper:
+            paper = decision.paper
+            out.print(Text(f"\n{paper}", style="bold underline"))
+        out.print()
+        out.print(_first_line(decision))
+        for text, style in _below(report, decision):
+            out.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
     statuses = ", ".join(f"{count} {status}" for status, count in report.statuses.items())
     out.print(
         f"\n{report.profile} profile; trials: {statuses or 'none run'}, {report.reused} reused; "
@@ -38,19 +40,28 @@ def print_decisions(report: RunReport) -> None:
     )
 
 
-def _cells(report: RunReport, decision: Decision) -> tuple[Text, Text, Text, Text]:
-    claim = Text(f"{decision.paper}/{decision.claim}", style="bold")
-    claim.append(f"\n{_statement(report, decision)}", style="not bold")
-    if decision.reason:
-        claim.append(f"\n{decision.reason}", style="not bold dim")
-    if decision.exceptions:
-        claim.append(f"\nnot on {', '.join(decision.exceptions)}", style="not bold yellow")
-    verdict = verdict_text(decision.verdict)
-    if decision.guarantee != "none":
-        verdict.append(f"\n{decision.guarantee}", style="dim")
+def _first_line(decision: Decision) -> Text:
+    line = verdict_text(decision.verdict)
+    line.pad_right(INDENT - len(line))
+    line.append(decision.claim, style="bold")
     effect, interval = effect_text(decision)
-    n = Text(f"{decision.n}\n{decision.unit}" if decision.n else "")
-    return claim, verdict, Text(f"{effect}\n{interval}"), n
+    if effect:
+        line.append(f"  {effect} {interval}")
+    if decision.n:
+        line.append(f"  n = {decision.n} {decision.unit}")
+    return line
+
+
+def _below(report: RunReport, decision: Decision) -> list[tuple[str, str]]:
+    lines = [(_statement(report, decision), "")]
+    guarantee = "" if decision.guarantee == "none" else decision.guarantee
+    said = "; ".join(part for part in (guarantee, decision.reason) if part)
+    if decision.more_needed is not None:
+        said += f"; about {decision.more_needed} more replicates would decide it"
+    lines.append((said, "dim"))
+    if decision.exceptions:
+        lines.append((f"not on {', '.join(decision.exceptions)}", "yellow"))
+    return [(text, style) for text, style in lines if text]
 
 
 def _statement(report: RunReport, decision: Decision) -> str:

@@ -77,6 +77,10 @@ def effect_text(decision: Decision) -> tuple[str, str]:
     """Effect and interval; an edge at infinity is left open, nothing measured is empty."""
     if decision.effect is None:
         return "", ""
+    if decision.low is None and decision.high is None:
+        return f"{decision.effect:.3g}", "(no interval yet)"
+    if decision.low == decision.high:
+        return f"{decision.effect:.3g}", ""
     low = "-inf" if decision.low is None else f"{decision.low:.3g}"
     high = "inf" if decision.high is None else f"{decision.high:.3g}"
     return f"{decision.effect:.3g}", f"[{low}, {high}]"

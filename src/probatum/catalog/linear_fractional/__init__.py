@@ -103,7 +103,7 @@ permuted_labels = Experiment(
     metrics={"shift": RISK},
     budgets={
         name: Budget(replicates, {"n_train": 1000}, 60)
-        for name, replicates in (("smoke", 1), ("quick", 12), ("standard", 30))
+        for name, replicates in (("smoke", 1), ("quick", 5), ("standard", 30))
     },
 )
 
@@ -203,7 +203,7 @@ real_tables = Experiment(
     budgets={
         "smoke": Budget(1, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120),
         "quick": Budget(
-            10, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120
+            20, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120
         ),
         "standard": Budget(
             60, {"n_train": (100, 300, 1000), "learners": ("logistic",), "metrics": ("f1",)}, 300
@@ -292,7 +292,6 @@ pool_size = Experiment(
     metrics={"f1": SCORE},
     budgets={
         "smoke": Budget(1, {"n_train": 300}, 60),
-        "quick": Budget(10, {"n_train": 300}, 60),
         "standard": Budget(60, {"n_train": 300}, 120),
     },
 )
@@ -363,7 +362,7 @@ PAPER = Paper(
             "permuting all labels does not move it.",
             "paper",
             permuted_labels,
-            Every("shift", "plug-in", high=0.0, slack=1e-12, at_least=100),
+            Every("shift", "plug-in", high=0.0, slack=1e-12, at_least=45),
         ),
         Claim(
             "risk-decomposition",
