@@ -48,17 +48,22 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
 def load(package: str | ModuleType = "probatum.catalog") -> Catalog:
     """Read all catalog modules of a package; one that fails is named and the rest still read."""
     module = importlib.import_module(package) if isinstance(package, str) else package
-    papers, broken = [], {}
+    papers: dict[str, Paper] = {}
+    broken = {}
     for found in pkgutil.iter_modules(module.__path__):
         name = f"{module.__name__}.{found.name}"
+        if found.name.startswith("_"):
+            continue
         try:
             paper = importlib.import_module(name).PAPER
             if not isinstance(paper, Paper):
                 raise TypeError(f"PAPER is a {type(paper).__name__}")
-            papers.append(paper)
+            if paper.slug in papers:
+                raise ValueError(f"another module has the paper {paper.slug}")
+            papers[paper.slug] = paper
         except Exception as error:
             broken[name] = f"{type(error).__name__}: {error}"
-    return Catalog(tuple(sorted(papers, key=lambda paper: paper.slug)), broken)
+    return Catalog(tuple(papers[slug] for slug in sorted(papers)), broken)
 
 
 def select(catalog: Catalog, names: list[str]) -> list[tuple[Paper, Claim]]:

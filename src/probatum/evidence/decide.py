@@ -54,6 +54,10 @@ __all__ = [
     "untested",
 ]
 
+AGREEMENT = (
+    "refused: replicates 0 and 1 agree in every arm; declare the experiment deterministic or draw "
+    "from block.rng"
+)
 Piece = tuple[str, Within | Rate | Every, str | None, tuple[str, ...]]
 """Label, part, rival and datasets of one comparison."""
 
@@ -303,6 +307,13 @@ def _verdict(parts: Sequence[Part]) -> Verdict:
     return "holds" if all(part.verdict == "holds" for part in parts) else "undecided"
 
 
+def _decisive_look(parts: Sequence[Part]) -> int:
+    """Replicates at which the parts first made a verdict, or those seen where they make none."""
+    if any(part.verdict == "fails" for part in parts):
+        return min(part.replicates for part in parts if part.verdict == "fails")
+    return max(part.replicates for part in parts)
+
+
 def decide(
     paper: Paper,
     claim: Claim,
@@ -332,14 +343,16 @@ def decide(
     seen = evidence.complete(arms, budget if upto is None else min(upto, budget))
     pieces = _pieces(claim)
     share = alpha / len(pieces)
+    refused = experiment.source == "stochastic" and evidence.replicates_agree()
+    if refused:
+        seen = min(seen, next(look_schedule(budget)))
     parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
-    refused = ""
-    if experiment.source == "stochastic" and evidence.replicates_agree():
-        refused = (
-            "refused: replicates 0 and 1 agree in every arm; declare the experiment "
-            "deterministic or draw from block.rng"
-        )
-        parts = [replace(part, verdict="undecided", reason=refused) for part in parts]
+    if refused:
+        parts = [replace(part, verdict="undecided", reason=AGREEMENT) for part in parts]
+    first = _decisive_look(parts)
+    if first < seen:
+        # The parts as they stood when the claim was decided.
+        parts = [_decide_piece(claim, piece, evidence, first, budget, share) for piece in pieces]
     verdict, at = _verdict(parts), _deciding(pieces, parts)
     lead, region = parts[at], _region(pieces[at][1])
     exceptions = tuple(

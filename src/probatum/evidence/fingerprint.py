@@ -327,7 +327,7 @@ def _references(source: _Source, nodes: Iterable[ast.AST], sliced: bool) -> set[
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             attributes.setdefault(node.value.id, set()).add(node.attr)
-        elif isinstance(node, ast.Name) and id(node) not in roots:
+        elif isinstance(node, ast.Name) and id(node) not in roots and _is_read(node):
             bare.add(node.id)
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -356,6 +356,10 @@ def _neighbours(source: _Source, nodes: Iterable[ast.AST]) -> set[Unit]:
         elif (starred := _starred(source, name)) is not None:
             found |= {(source.name, "*")} | _resolve(starred, name)
     return found
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _is_package(module: str) -> bool:

@@ -117,10 +117,9 @@ def stat_value(stat: Stat, rows: Iterable[Row]) -> float:
     if stat.how == "spearman":
         from scipy.stats import spearmanr
 
-        value = float(spearmanr(xs, ys).statistic)
-        if math.isnan(value):
+        if len(set(ys)) < 2:
             raise Unmeasurable(f"no rank correlation: {stat.of} is constant")
-        return value
+        return float(spearmanr(xs, ys).statistic)
     if stat.how == "loglog":
         if min(xs) <= 0 or min(ys) <= 0:
             raise Unmeasurable(f"a log-log slope of {stat.of} needs positive numbers")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from probatum.evidence.decide import (
     claim_alpha,
@@ -35,7 +35,7 @@ from probatum.evidence.model import (
 from probatum.evidence.prepared import folder_for, is_ready
 from probatum.evidence.procedures import look_schedule
 from probatum.evidence.store import Record, Store, environment
-from probatum.evidence.trial import Outcome, Task
+from probatum.evidence.trial import Outcome, Status, Task
 
 __all__ = ["Run", "RunReport", "Watcher", "execute", "gather", "open_runs"]
 
@@ -143,6 +143,18 @@ class Run:
             claim.id not in self.decisions or self.decisions[claim.id].verdict == "undecided"
             for claim in self.claims
         )
+
+    def next_look(self) -> int:
+        """Replicates to look at next: all that are there, or those up to a look that lacks some."""
+        done = self.evidence.complete([arm.id for arm in self.experiment.arms], self.replicates)
+        looks = [n for n in look_schedule(self.replicates) if n > self.target]
+        return max((n for n in looks if n <= done), default=looks[0])
+
+    @property
+    def looked(self) -> int:
+        """Replicates that the decisions rest on."""
+        parts = [part for decision in self.decisions.values() for part in decision.parts]
+        return max((part.replicates for part in parts), default=0)
 
     def task(self, arms: tuple[Arm, ...], dataset: Dataset, replicate: int, root: Path) -> Task:
         """What a worker is sent for a cell."""
@@ -266,20 +278,21 @@ class _Engine:
     def _advance(self, run: Run, executor: Executor) -> None:
         """Ask for the replicates up to the next look that needs trials, and decide on the way.
 
-        Trials that were stored beforehand are looked at as if they ended now, so that a resumed
-        run ends where an uninterrupted one does.
+        Looks at stored trials are taken at once: a decision is that of the first decisive look.
         """
         if run.target:
             run.settle(self.watcher, run.target)
         while run.open:
             start = run.target
-            run.target = next(n for n in look_schedule(run.replicates) if n > start)
+            run.target = run.next_look()
             missing = [c for c in run.cells(range(start, run.target)) if not run.done(*c)]
             if missing:
                 self._submit(run, missing, executor)
             if run._outstanding:
                 return
             run.settle(self.watcher, run.target)
+        if not run.problem:
+            run.target = run.looked
 
     def _submit(
         self, run: Run, cells: list[tuple[tuple[Arm, ...], Dataset, int]], executor: Executor
@@ -336,7 +349,8 @@ class _Engine:
             # Another run stored this attempt before: if it was the last, it is what counts.
             first = self.store.final([task.key]).get(task.key)
             if first is not None:
-                outcome, final = replace(outcome, status=first.status, rows=first.rows), True
+                status = cast("Status", first.status)
+                outcome, final = replace(outcome, status=status, rows=first.rows), True
                 break
             task = replace(task, attempt=task.attempt + 1)
         if not final:

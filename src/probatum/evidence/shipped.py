@@ -10,6 +10,7 @@ import csv
 import datetime
 import io
 import json
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +18,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from probatum.evidence.decide import replicates_budget
 from probatum.evidence.keys import arm_groups, trial_fingerprint
-from probatum.evidence.model import Claim, Decision, Paper, Part, Row
+from probatum.evidence.model import Claim, Decision, Experiment, Paper, Part, Profile, Row
 from probatum.evidence.run import Run, gather, open_runs
 from probatum.evidence.shipped_index import (
     SHIPPED,
@@ -30,6 +32,7 @@ from probatum.evidence.shipped_index import (
     read_sidecar,
 )
 from probatum.evidence.store import Record, Store
+from probatum.evidence.trial import STATUSES, BadResult, checked_row
 
 __all__ = [
     "SHIPPED",
@@ -44,7 +47,10 @@ __all__ = [
     "write_index",
 ]
 
-PROFILE = "standard"
+PROFILE: Profile = "standard"
+Cell = tuple[str, str, int, str]
+"""Experiment, dataset, replicate and arm."""
+
 COLUMNS = (
     "experiment",
     "dataset",
@@ -78,7 +84,8 @@ def _lines(records: Iterable[Record]) -> Iterator[tuple[Any, ...]]:
         if record.status != "ok":
             where = (record.experiment, record.dataset, record.replicate, record.arm)
             yield (*where, record.status, "", "", "", "", "", "")
-        for row in record.rows:
+        # Rows of arms that ran together come in the order of arms, which must not show.
+        for row in sorted(record.rows, key=lambda row: row.arm):
             x = "" if row.x is None else repr(row.x)
             where = (record.experiment, record.dataset, record.replicate, row.arm)
             for metric, value in row.values.items():
@@ -88,12 +95,12 @@ def _lines(records: Iterable[Record]) -> Iterator[tuple[Any, ...]]:
 
 
 def _run_records(run: Run, store: Store) -> list[Record]:
-    found = store.final(run.keys(range(run.target)))
-    order = {a.id: i for i, a in enumerate(run.experiment.arms)}
-    sets = {d.id: i for i, d in enumerate(run.experiment.datasets)}
-    return sorted(
-        found.values(), key=lambda r: (sets[r.dataset], r.replicate, order.get(r.arm, -1))
-    )
+    keys = run.keys(range(run.target))
+    found = store.final(keys)
+    if not keys or len(found) < len(keys):
+        missing = f"{len(keys) - len(found)} trials of {run.name} are not in the store"
+        raise ShippedError(f"{run.paper.slug} is shipped whole, or not at all: {missing}")
+    return sorted(found.values(), key=lambda r: (r.dataset, r.replicate, r.arm))
 
 
 def _sidecar(run: Run, records: list[Record], store: Store) -> dict[str, Any]:
@@ -127,7 +134,8 @@ def _day(seconds: float) -> str:
 def ship(runs: Iterable[Run], store: Store, folder: Path = SHIPPED) -> list[Path]:
     """Write the evidence of finished runs, one CSV and sidecar per paper.
 
-    A paper is shipped whole: every experiment that its claims read must be among the runs.
+    A paper is shipped whole: every experiment that its claims read must be among the runs, at the
+    standard profile. Neither the order of runs nor that of arms shows in the files.
 
     Raises
     ------
@@ -144,14 +152,22 @@ def ship(runs: Iterable[Run], store: Store, folder: Path = SHIPPED) -> list[Path
         if lacking or any(r.problem for r in own):
             why = f"no run of {', '.join(lacking)}" if lacking else own[0].problem
             raise ShippedError(f"{slug} is shipped whole, or not at all: {why}")
+        if any(not _is_standard(run) for run in own):
+            raise ShippedError(f"{slug}: what is shipped was run at the {PROFILE} profile")
         lines: list[tuple[Any, ...]] = []
         sidecar = {}
-        for run in own:
+        for run in sorted(own, key=lambda run: run.experiment.id):
             records = _run_records(run, store)
             lines.extend(_lines(records))
             sidecar[run.experiment.id] = _sidecar(run, records, store)
         written += _write(slug, lines, sidecar, folder)
     return written
+
+
+def _is_standard(run: Run) -> bool:
+    budget = run.experiment.budget(PROFILE)
+    planned = replicates_budget(run.experiment, budget.replicates)
+    return (run.budget, run.replicates) == (budget, planned)
 
 
 def _write(
@@ -182,30 +198,66 @@ def read_records(slug: str, folder: Path = SHIPPED) -> list[Record]:
     path = folder / f"{slug}.csv"
     if not path.exists():
         return []
-    rows: dict[tuple[str, str, int, str], list[Row]] = {}
-    statuses: dict[tuple[str, str, int, str], str] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        if tuple(next(reader, ())) != COLUMNS:
-            raise ShippedError(f"{path.name}: the first line must read {','.join(COLUMNS)}")
-        for line in reader:
-            try:
-                experiment, dataset, replicate, arm, status, case, x, metric, *numbers = line
-                value, k, n = numbers
-                cell = (experiment, dataset, int(replicate), arm)
-                statuses[cell] = status
-                if status == "ok":
-                    at = float(x) if x else None
-                    values = {metric: float(value)} if value else {}
-                    counts = {metric: (int(k), int(n))} if k else {}
-                    rows.setdefault(cell, []).append(Row(arm, case, at, values, counts))
-            except ValueError as error:
-                raise ShippedError(f"{path.name}, line {reader.line_num}: {error}") from None
+    found: dict[Cell, tuple[str, list[Row]]] = {}
+    line = 1
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            if tuple(next(reader, ())) != COLUMNS:
+                raise ValueError(f"the header must read {','.join(COLUMNS)}")
+            line = 2
+            for fields in reader:
+                cell, status, row = _parsed(fields)
+                known, rows = found.setdefault(cell, (status, []))
+                if status != known or (status != "ok" and rows):
+                    raise ValueError(f"the trial was {known} before")
+                rows.append(row)
+                line = reader.line_num + 1
+    except (ValueError, csv.Error) as error:
+        raise ShippedError(f"{path.name}, line {line}: {error}") from None
+    except OSError as error:
+        raise ShippedError(f"{path.name} can't be read: {error}") from None
     return [
-        Record("", slug, experiment, arm, dataset, replicate, status, _merged(rows.get(cell, [])))
-        for cell, status in statuses.items()
-        for experiment, dataset, replicate, arm in [cell]
+        Record(
+            key="",
+            paper=slug,
+            experiment=experiment,
+            arm=arm,
+            dataset=dataset,
+            replicate=replicate,
+            status=status,
+            rows=_merged(rows) if status == "ok" else (),
+        )
+        for (experiment, dataset, replicate, arm), (status, rows) in found.items()
     ]
+
+
+def _parsed(fields: list[str]) -> tuple[Cell, str, Row]:
+    """One line of the table."""
+    if len(fields) != len(COLUMNS):
+        raise ValueError(f"{len(COLUMNS)} fields were expected, got {len(fields)}")
+    experiment, dataset, replicate, arm, status, case, x, metric, value, k, n = fields
+    if status not in STATUSES:
+        raise ValueError(f"status must be one of {', '.join(STATUSES)}, got {status!r}")
+    cell = (experiment, dataset, int(replicate), arm)
+    if cell[2] < 0:
+        raise ValueError(f"replicates count from 0, got {replicate}")
+    if status != "ok":
+        if any((case, x, metric, value, k, n)):
+            raise ValueError(f"a trial that ended with {status!r} has no measurement")
+        return cell, status, Row(arm)
+    if not metric or bool(value) == bool(k) or bool(k) != bool(n):
+        raise ValueError("a measurement is a metric with a value, or with successes and tries")
+    values = {metric: _finite(value)} if value else {}
+    counts = {metric: (int(k), int(n))} if k else {}
+    return cell, status, Row(arm, case, _finite(x) if x else None, values, counts)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"a finite number was expected, got {text!r}")
+    return number
 
 
 def _merged(rows: list[Row]) -> tuple[Row, ...]:
@@ -237,6 +289,8 @@ def shipped_decisions(paper: Paper, folder: Path = SHIPPED) -> dict[str, Decisio
     if not records:
         return {}
     sidecar = read_sidecar(paper.slug, folder)
+    if not sidecar:
+        raise ShippedError(f"{paper.slug}.csv is there, but not {paper.slug}.json")
     decisions = {}
     for run in shipped_runs(paper, sidecar, records):
         decisions.update(run.decisions)
@@ -248,11 +302,30 @@ def shipped_runs(paper: Paper, sidecar: Mapping[str, Any], records: list[Record]
     selection: list[tuple[Paper, Claim]] = [
         (paper, c) for c in paper.claims if c.experiment is not None and c.experiment.id in sidecar
     ]
-    runs = open_runs(selection, "standard")
+    runs = open_runs(selection, PROFILE)
     for run in runs:
         of = [record for record in records if record.experiment == run.experiment.id]
-        gather(run, of, int(sidecar[run.experiment.id]["replicates"]))
+        for record in of:
+            _check_rows(record, run.experiment)
+        gather(run, of, _replicates(paper.slug, sidecar, run.experiment.id))
     return runs
+
+
+def _check_rows(record: Record, experiment: Experiment) -> None:
+    try:
+        for row in record.rows:
+            checked_row(row, experiment.metrics)
+    except BadResult as error:
+        cell = f"{experiment.id}, {record.arm} on {record.dataset}, replicate {record.replicate}"
+        raise ShippedError(f"{record.paper}.csv, {cell}: {error}") from None
+
+
+def _replicates(slug: str, sidecar: Mapping[str, Any], experiment: str) -> int:
+    entry = sidecar[experiment]
+    found = entry.get("replicates") if isinstance(entry, dict) else None
+    if not isinstance(found, int) or found < 1:
+        raise ShippedError(f"{slug}.json does not say the replicates of {experiment}")
+    return found
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:

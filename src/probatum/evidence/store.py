@@ -190,6 +190,7 @@ class Store:
             raise StoreError(
                 f"not a store address: {url!r}; use a SQLAlchemy URL such as sqlite:///evidence.db"
             ) from None
+        self._environment = ""
         sqlite = self.url.get_backend_name() == "sqlite"
         try:
             if sqlite and self.url.database not in (None, "", ":memory:"):
@@ -286,7 +287,8 @@ class Store:
         }
         try:
             with self._writing() as connection:
-                values["environment"] = self._environment_id(connection)
+                environment_id = self._environment or self._environment_id(connection)
+                values["environment"] = environment_id
                 if final and task.attempt > 1:
                     connection.execute(
                         _trials.update().where(_trials.c.key == task.key).values(final=False)
@@ -294,6 +296,8 @@ class Store:
                 connection.execute(_trials.insert(), values)
         except sa.exc.IntegrityError:
             return False
+        # Not before it was committed.
+        self._environment = environment_id
         return True
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:

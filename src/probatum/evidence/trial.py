@@ -17,7 +17,17 @@ from probatum.evidence.model import Arm, Dataset, Metric, Params, Row, resolve
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["STATUSES", "BadResult", "Outcome", "Task", "TrialBlock", "run_task", "stream_seed"]
+__all__ = [
+    "STATUSES",
+    "BadResult",
+    "Outcome",
+    "Status",
+    "Task",
+    "TrialBlock",
+    "checked_row",
+    "run_task",
+    "stream_seed",
+]
 
 Status = Literal["ok", "raised", "timeout", "crashed", "out of memory", "bad result"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -159,7 +169,7 @@ def checked_rows(rows: object, task: Task) -> list[Row]:
             raise BadResult(f"a trial returns Row objects, got {type(row).__name__}")
         if row.arm not in arms:
             raise BadResult(f"row of arm {row.arm!r} in a trial of {', '.join(sorted(arms))}")
-        clean.append(_checked_row(row, task.metrics))
+        clean.append(checked_row(row, task.metrics))
         if len(clean) > MOST_ROWS:
             raise BadResult(f"more than {MOST_ROWS} rows in one trial")
     missing = sorted(arms - {row.arm for row in clean})
@@ -168,7 +178,8 @@ def checked_rows(rows: object, task: Task) -> list[Row]:
     return clean
 
 
-def _checked_row(row: Row, metrics: Mapping[str, Metric]) -> Row:
+def checked_row(row: Row, metrics: Mapping[str, Metric]) -> Row:
+    """The row with plain numbers in it, or :class:`BadResult` saying what is wrong."""
     for name in (*row.values, *row.counts):
         if name not in metrics:
             raise BadResult(f"unknown metric {name!r}, known are {', '.join(metrics)}")

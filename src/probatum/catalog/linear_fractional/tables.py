@@ -225,7 +225,7 @@ def split(dataset: Dataset, n: int, rng: np.random.Generator) -> Split:
     return _encoded(dataset.load, params, n, train_seed, pool_seed)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=16)
 def _opened(load: str, params: str) -> Table:
     """A table that the arms of a block share in one worker."""
     table: Table = resolve(load)(**json.loads(params))

@@ -1,0 +1,149 @@
+"""Every paper of the catalog: thin, resolvable, decidable, and beside fresh evidence."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from probatum import catalog
+from probatum.evidence import Claim, Experiment, Paper
+from probatum.evidence.decide import claim_alpha, controls, floor, replicates_budget
+from probatum.evidence.extras import extras, missing_distributions
+from probatum.evidence.keys import arm_groups, trial_key
+from probatum.evidence.model import resolve
+from probatum.evidence.run import execute
+from probatum.evidence.shipped import SHIPPED, freshness, index, read_index
+from probatum.evidence.store import Store
+
+CATALOG = catalog.load()
+PAPERS = [pytest.param(paper, id=paper.slug) for paper in CATALOG.papers]
+EXPERIMENTS = [
+    pytest.param(paper, experiment, id=f"{paper.slug}/{experiment.id}")
+    for paper in CATALOG.papers
+    for experiment in paper.experiments
+]
+STOCHASTIC = [
+    pytest.param(paper, claim, id=f"{paper.slug}/{claim.id}")
+    for paper in CATALOG.papers
+    for claim in paper.claims
+    if claim.stochastic
+]
+MODULES = [name for _, name, _ in pkgutil.iter_modules(catalog.__path__)]
+
+
+def test_every_module_can_be_read() -> None:
+    assert CATALOG.broken == {}
+    assert len(CATALOG.papers) == len([name for name in MODULES if not name.startswith("_")])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_catalog_module_imports_evidence_and_the_standard_library_only(name: str) -> None:
+    spec = importlib.util.find_spec(f"probatum.catalog.{name}")
+    assert spec is not None
+    tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
+    assert list(foreign_imports(tree)) == []
+
+
+def foreign_imports(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = ["." * node.level + (node.module or "")]
+        for module in names:
+            top = module.partition(".")[0]
+            if module != "probatum.evidence" and top not in sys.stdlib_module_names:
+                yield module
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_a_paper_names_is_there(paper: Paper) -> None:
+    targets = [*paper.methods, *(tool.run for tool in paper.tools)]
+    for experiment in paper.experiments:
+        targets += [experiment.trial, *(arm.make for arm in experiment.arms)]
+        targets += [dataset.load for dataset in experiment.datasets]
+        targets += [dataset.identity for dataset in experiment.datasets if dataset.identity]
+        more = (experiment.prepare, experiment.arm_interface, experiment.data_slot)
+        targets += [target for target in more if target]
+    for target in dict.fromkeys(targets):
+        assert callable(resolve(target)), target
+    assert set(paper.extras) <= set(extras())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_says_what_it_claims(paper: Paper) -> None:
+    assert paper.title
+    assert paper.summary.endswith(".")
+    assert paper.methods
+    assert any(claim.experiment is not None for claim in paper.claims)
+    for claim in paper.claims:
+        assert claim.id == claim.id.lower()
+        assert claim.statement.endswith("."), claim.id
+        assert len(claim.statement.split()) >= 4, claim.id
+        assert bool(claim.missing) == (claim.experiment is None), claim.id
+        assert claim.scope != "target" or claim.experiment is None, claim.id
+
+
+@pytest.mark.parametrize(("paper", "experiment"), EXPERIMENTS)
+def test_an_experiment_is_whole(paper: Paper, experiment: Experiment) -> None:
+    roles = [arm.role for arm in experiment.arms]
+    assert "method" in roles
+    assert all(dataset.licence for dataset in experiment.datasets)
+    assert "smoke" in experiment.budgets
+    for budget in experiment.budgets.values():
+        keys = {
+            trial_key(paper.slug, experiment, arms, dataset, 0, budget)
+            for arms in arm_groups(experiment)
+            for dataset in experiment.datasets
+        }
+        assert len(keys) == len(arm_groups(experiment)) * len(experiment.datasets)
+
+
+@pytest.mark.parametrize(("paper", "claim"), STOCHASTIC)
+def test_a_claim_can_be_decided_and_has_a_negative_control(paper: Paper, claim: Claim) -> None:
+    assert claim.experiment is not None
+    budget = claim.experiment.budget("standard")
+    planned = replicates_budget(claim.experiment, budget.replicates)
+    assert planned >= floor(claim, claim_alpha(paper))
+    assert controls(claim) or claim.experiment.exclusive
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_shipped_evidence_stands_beside_the_code_it_was_made_with(paper: Paper) -> None:
+    if not (SHIPPED / f"{paper.slug}.csv").exists():
+        pytest.skip(f"nothing is shipped for {paper.slug} yet")
+    fresh = freshness(paper)
+    tried = {claim.id for claim in paper.claims if claim.experiment is not None}
+    assert {claim for claim, is_fresh in fresh.items() if is_fresh} == tried
+
+
+def test_the_index_follows_from_the_shipped_evidence() -> None:
+    if not any(SHIPPED.glob("*.csv")):
+        pytest.skip("nothing is shipped yet")
+    assert read_index() == index(CATALOG.papers)
+    known = {f"{paper.slug}.{end}" for paper in CATALOG.papers for end in ("csv", "json")}
+    assert {path.name for path in SHIPPED.iterdir()} - {"index.json", "__pycache__"} <= known
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_smoke_profile_runs(paper: Paper, tmp_path: Path) -> None:
+    lacking = [extra for extra in paper.extras if missing_distributions(extra)]
+    if lacking:
+        pytest.skip(f"{paper.slug} needs the extras {', '.join(lacking)}")
+    with Store(f"sqlite:///{tmp_path}/e.db") as store:
+        report = execute(
+            [(paper, claim) for claim in paper.claims], store=store, profile="smoke", jobs=2
+        )
+        failed = [
+            f"{r.experiment}, {r.arm} on {r.dataset}: {r.message}"
+            for r in store.records()
+            if r.status != "ok"
+        ]
+    assert failed == []
+    assert report.problems == []
+    assert sum(report.statuses.values()) == report.statuses["ok"] > 0
