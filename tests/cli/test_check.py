@@ -208,8 +208,9 @@ def test_ctrl_c_stops_at_once_and_the_next_run_goes_on(toy_command, own_process,
     ran = own_process("check", "slow", "--profile", "quick", "--jobs", 2, "--json")
     assert ran.code == 0
     trials = ran.object("check")["run"]["trials"]
-    assert trials["reused"] == kept
-    assert trials["ok"] == 8 - kept
+    # A trial may be committed just before the interrupt and not be counted any more.
+    assert trials["reused"] >= kept
+    assert trials["ok"] == 8 - trials["reused"]
 
 
 def _wait_for_trials(database, least):

@@ -50,9 +50,9 @@ def start(folder: Path, scratch: Path, jobs: int) -> subprocess.Popen[bytes]:
 def kill(process: subprocess.Popen[bytes], rng: random.Random) -> bool:
     """Kill a run with its whole group at a random moment; whether it was still running."""
     assert process.stdout is not None
-    ended = rng.randrange(-1, 9)
+    ended = rng.randrange(-1, 7)
     if ended < 0:
-        time.sleep(rng.uniform(0.0, 1.2))
+        time.sleep(rng.uniform(0.0, 1.0))
     elif len(process.stdout.read(ended)) < ended:
         return False
     time.sleep(rng.uniform(0.0, 0.05))

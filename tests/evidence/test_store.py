@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,6 +179,19 @@ def test_several_processes_may_write_the_same_trials(tmp_path: Path) -> None:
         assert len({(r.key, r.attempt) for r in kept}) == len(kept)
         final = [r.key for r in kept if r.final]
         assert len(final) == len(set(final)) == len({r.key for r in kept}) >= 40
+
+
+def test_several_threads_may_make_a_store(tmp_path: Path) -> None:
+    for i in range(10):
+        url, together = f"sqlite:///{tmp_path}/{i}.db", threading.Barrier(4)
+
+        def make(url: str = url, together: threading.Barrier = together) -> None:
+            together.wait()
+            Store(url).close()
+
+        with ThreadPoolExecutor(4) as pool:
+            for made in [pool.submit(make) for _ in range(4)]:
+                made.result()
 
 
 def error_of(url: str) -> str:

@@ -90,7 +90,7 @@ def decision_line(decision: Decision) -> str:
     """A decision in one line."""
     effect, interval = effect_text(decision)
     said: Iterable[str] = (
-        f"effect {effect} {interval}" if effect else "",
+        f"effect {effect} {interval}".rstrip() if effect else "",
         f"n = {decision.n} {decision.unit}" if decision.n else "",
         decision.reason,
     )

@@ -29,6 +29,7 @@ from probatum.evidence.model import (
     Paper,
     Part,
     Rate,
+    Stat,
     Verdict,
     Within,
 )
@@ -103,8 +104,14 @@ def _pieces(claim: Claim) -> list[Piece]:
             for group in groups:
                 against = f" against {rival}" if rival else ""
                 on = f" on {group[0]}" if part.over == "each" else ""
-                pieces.append((f"{part.arm}{against}{on}: {part.stat.of}", part, rival, group))
+                label = f"{part.arm}{against}{on}: {_measured(part.stat)}"
+                pieces.append((label, part, rival, group))
     return pieces
+
+
+def _measured(stat: Stat) -> str:
+    how = "" if stat.how == "mean" else f"{stat.how} of "
+    return f"{how}{stat.of}" + ("" if stat.case is None else f", {stat.case}")
 
 
 def floor(claim: Claim, alpha: float) -> int:

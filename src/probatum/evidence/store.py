@@ -9,6 +9,7 @@ import os
 import platform
 import socket
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -203,8 +204,18 @@ class Store:
             where = self.url.render_as_string()
             raise StoreError(f"can't open the store {where}: {_first_line(error)}") from error
 
-    def _open(self) -> None:
+    def _create(self) -> None:
+        """Make the tables that are missing, maybe side by side with another process."""
+        for _ in _meta.tables:
+            try:
+                return _meta.create_all(self._engine)
+            except sa.exc.DBAPIError as error:
+                if "already exists" not in str(error):
+                    raise
         _meta.create_all(self._engine)
+
+    def _open(self) -> None:
+        self._create()
         with self._engine.begin() as connection:
             found = connection.execute(
                 sa.select(_facts.c.value).where(_facts.c.name == "schema")
@@ -374,9 +385,18 @@ class Store:
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
     cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout=30000")
     # WAL lets readers work during a run; FULL makes each commit survive a power cut.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
-        cursor.execute(f"PRAGMA {pragma}")
+    for left in reversed(range(100)):
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            # Two processes that open a new file at once don't wait for each other here.
+            if not left or "locked" not in str(error):
+                raise
+            time.sleep(0.02)
+    cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
 
 
