@@ -264,6 +264,15 @@ def _share(counts: Sequence[tuple[int, int]]) -> float:
     return math.fsum(shares) / len(shares) if shares else math.nan
 
 
+def _with_rival(part: Part, piece: Piece, evidence: Evidence) -> Part:
+    """The part, left open where the rival never once ran: nothing was compared."""
+    _, _, rival, datasets = piece
+    ran = any((rival, d, r) in evidence.rows for d in datasets for r in range(part.replicates))
+    if rival is None or ran or not part.replicates:
+        return part
+    return replace(part, verdict="undecided", more_needed=None, reason=f"{rival} never ran")
+
+
 def _exceptions(
     claim: Claim, piece: Piece, evidence: Evidence, part: Part, alpha: float
 ) -> tuple[str, ...]:
@@ -354,12 +363,14 @@ def decide(
     if refused:
         seen = min(seen, next(look_schedule(budget)))
     parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
+    parts = [_with_rival(p, piece, evidence) for p, piece in zip(parts, pieces, strict=True)]
     if refused:
         parts = [replace(part, verdict="undecided", reason=AGREEMENT) for part in parts]
     first = _decisive_look(parts)
     if first < seen:
         # The parts as they stood when the claim was decided.
         parts = [_decide_piece(claim, piece, evidence, first, budget, share) for piece in pieces]
+        parts = [_with_rival(p, piece, evidence) for p, piece in zip(parts, pieces, strict=True)]
     verdict, at = _verdict(parts), _deciding(pieces, parts)
     lead, region = parts[at], _region(pieces[at][1])
     exceptions = tuple(
@@ -412,7 +423,9 @@ def _reason(
         doubt = "" if confirmed else ", which does not confirm it"
         said.append(f"exact interval [{lead.exact[0]:.4g}, {lead.exact[1]:.4g}]{doubt}")
     if decision.failures:
-        said.append(f"{decision.failures} failed trials")
+        said.append(f"{decision.failures} failed trials, counted at the metric's bounds")
+    if decision.verdict == "fails" and claim.analysis:
+        said.append(claim.analysis)
     assert claim.experiment is not None
     if claim.experiment.prepare:
         said.append(f"given what {claim.experiment.prepare.partition(':')[2]} prepared")

@@ -19,7 +19,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import (
     context,
@@ -55,6 +55,10 @@ class Remains:
     started: float
     seconds: float
     output: str
+
+
+# A socket's path has room for about a hundred bytes, of which forty are the library's.
+_LONGEST_FOLDER = 60
 
 
 class WorkerContext(context.ForkServerContext):
@@ -106,6 +110,18 @@ class WorkerContext(context.ForkServerContext):
         self._server.end()
 
 
+@contextlib.contextmanager
+def _short_paths() -> Iterator[None]:
+    """Keep the server's socket out of a temporary folder whose path is too long for one."""
+    kept = tempfile.tempdir
+    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER and os.access("/tmp", os.W_OK):
+        tempfile.tempdir = "/tmp"
+    try:
+        yield
+    finally:
+        tempfile.tempdir = kept
+
+
 class _Server(forkserver.ForkServer):
     """A fork server whose processes start numeric libraries with one thread."""
 
@@ -123,7 +139,8 @@ class _Server(forkserver.ForkServer):
         before = {name: os.environ.get(name) for name in settings}
         os.environ.update(settings)
         try:
-            super().ensure_running()
+            with _short_paths():
+                super().ensure_running()
         finally:
             for name, value in before.items():
                 if value is None:

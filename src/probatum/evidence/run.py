@@ -67,7 +67,8 @@ class Silent:
 class Run:
     """One experiment on its way: its trials, its claims, what is decided.
 
-    ``replicates`` is how many are planned at most, ``target`` how many were asked for so far.
+    ``replicates`` is how many are planned at most, ``target`` how many were asked for so far. It
+    is ``promising`` if that many could decide one of its claims.
     """
 
     paper: Paper
@@ -79,6 +80,7 @@ class Run:
     target: int = 0
     reused: int = 0
     problem: str = ""
+    promising: bool = False
     decisions: dict[str, Decision] = field(default_factory=dict)
     _waiting: dict[str, list[Task]] = field(default_factory=dict)
     _outstanding: int = 0
@@ -109,10 +111,17 @@ class Run:
 
     def load(self, store: Store) -> None:
         """Take in what the store already holds for these keys and limits, and count it."""
-        for record in store.final(self.keys(range(self.replicates))).values():
+        self.take(store, self.keys(range(self.replicates)))
+
+    def take(self, store: Store, keys: list[str]) -> set[str]:
+        """Take in those of these trials that the store holds; their keys."""
+        served = set()
+        for key, record in store.final(keys).items():
             if record.serves(self.budget.seconds, self.budget.memory_gb):
                 self.evidence.add(record)
-                self.reused += 1
+                served.add(key)
+        self.reused += len(served)
+        return served
 
     def settle(self, watcher: Watcher, upto: int | None = None) -> None:
         """Decide the claims that the trials so far, or of so many replicates, allow."""
@@ -128,6 +137,16 @@ class Run:
             self.decisions[claim.id] = decision
             if spent or decision.verdict in ("holds", "fails"):
                 watcher.decided(self, decision)
+
+    def settle_unrun(self, watcher: Watcher) -> None:
+        """Leave the claims open without a trial: the replicates planned can't decide any."""
+        for claim in self.claims:
+            least = floor(claim, claim_alpha(self.paper))
+            why = f"not run: {least} replicates are the least that could decide it, here "
+            why += f"{self.replicates} would be run; use a larger profile"
+            blank = decide(self.paper, claim, Evidence(self.experiment), self.replicates, 0)
+            self.decisions[claim.id] = replace(blank, reason=why)
+            watcher.decided(self, self.decisions[claim.id])
 
     @property
     def refused(self) -> bool:
@@ -212,6 +231,9 @@ def open_runs(
                 f"{replicates} replicates can't decide {paper.slug}/{claim.id}: it needs at least "
                 f"{least}"
             )
+        # A profile that an experiment does not declare falls back to a smaller one's budget.
+        if profile in experiment.budgets or planned >= least or not claim.stochastic:
+            runs[at].promising = True
     return list(runs.values())
 
 
@@ -280,6 +302,9 @@ class _Engine:
 
         Looks at stored trials are taken at once: a decision is that of the first decisive look.
         """
+        if not run.promising:
+            run.settle_unrun(self.watcher)
+            return
         if run.target:
             run.settle(self.watcher, run.target)
         while run.open:
@@ -299,6 +324,9 @@ class _Engine:
     ) -> None:
         tasks = [run.task(*cell, self.root) for cell in cells]
         attempts = self.store.last_attempts([task.key for task in tasks])
+        # Another run on the same store may have been here since this one began.
+        found = run.take(self.store, [task.key for task in tasks])
+        tasks = [task for task in tasks if task.key not in found]
         run._outstanding += len(tasks)
         self.watcher.expect(run, len(tasks))
         for task in tasks:

@@ -23,9 +23,11 @@ from probatum.evidence.keys import arm_groups, trial_fingerprint
 from probatum.evidence.model import Claim, Decision, Experiment, Paper, Part, Profile, Row
 from probatum.evidence.run import Run, gather, open_runs
 from probatum.evidence.shipped_index import (
+    CHECKSUMS,
     SHIPPED,
     ShippedError,
     cell_key,
+    file_hash,
     freshness,
     group_name,
     read_index,
@@ -185,6 +187,12 @@ def _write(
     except OSError as error:
         raise ShippedError(f"can't write shipped evidence to {folder}: {error}") from error
     return paths
+
+
+def _checksums(folder: Path) -> str:
+    """What ``sha256sum`` would print for the files of the folder, by name."""
+    names = sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".json"))
+    return "".join(f"{file_hash(folder / name)}  {name}\n" for name in names)
 
 
 def read_records(slug: str, folder: Path = SHIPPED) -> list[Record]:
@@ -359,11 +367,12 @@ def index(papers: Iterable[Paper], folder: Path = SHIPPED) -> dict[str, Any]:
 
 
 def write_index(papers: Iterable[Paper], folder: Path = SHIPPED) -> Path:
-    """Write ``index.json`` anew."""
+    """Write ``index.json`` anew, and the checksums of all that is shipped."""
     path = folder / "index.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(index(papers, folder), indent=1, sort_keys=True) + "\n")
+        write_atomically(folder / CHECKSUMS, _checksums(folder))
     except OSError as error:
         raise ShippedError(f"can't write {path}: {error}") from error
     return path

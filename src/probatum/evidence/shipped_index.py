@@ -6,6 +6,7 @@ The decisions stand in ``index.json``, what they were measured with in a sidecar
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,12 @@ from typing import Any
 from probatum.evidence.model import Arm, Budget, Dataset, Experiment, Paper
 
 __all__ = [
+    "CHECKSUMS",
     "SHIPPED",
     "ShippedError",
     "cell_key",
+    "damaged",
+    "file_hash",
     "freshness",
     "group_name",
     "read_index",
@@ -24,6 +28,7 @@ __all__ = [
 ]
 
 SHIPPED = Path(__file__).resolve().parent.parent / "shipped"
+CHECKSUMS = "SHA256SUMS"
 
 
 class ShippedError(Exception):
@@ -50,6 +55,29 @@ def read_sidecar(slug: str, folder: Path = SHIPPED) -> dict[str, Any]:
 def read_index(folder: Path = SHIPPED) -> dict[str, Any]:
     """The stored index; empty where nothing was shipped."""
     return _read_object(folder / "index.json")
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's content, in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def damaged(folder: Path = SHIPPED) -> list[str]:
+    """Shipped files that are not as they were written: changed, missing or unaccounted for.
+
+    ``sha256sum --check SHA256SUMS`` in the folder says the same.
+    """
+    sums = folder / CHECKSUMS
+    present = {path.name for path in folder.glob("*") if path.suffix in (".csv", ".json")}
+    if not sums.exists():
+        return sorted(present)
+    stated: dict[str, str] = {}
+    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        stated[name] = digest
+    wrong = present ^ set(stated)
+    wrong |= {name for name in present & set(stated) if file_hash(folder / name) != stated[name]}
+    return sorted(wrong)
 
 
 def group_name(arms: tuple[Arm, ...]) -> str:

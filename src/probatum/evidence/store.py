@@ -274,7 +274,7 @@ class Store:
     def add(
         self, task: Task, outcome: Outcome, *, paper: str, fingerprint: str, final: bool
     ) -> bool:
-        """Store one attempt durably; False if that attempt is stored already."""
+        """Store one attempt durably; False if it, or a good end of the trial, is stored already."""
         values = {
             "key": task.key,
             "attempt": task.attempt,
@@ -300,6 +300,12 @@ class Store:
             with self._writing() as connection:
                 environment_id = self._environment or self._environment_id(connection)
                 values["environment"] = environment_id
+                if task.attempt > 1:
+                    # Another run may have brought it to a good end meanwhile: that stays.
+                    ended_well = (_trials.c.key == task.key) & _trials.c.final
+                    ended_well &= _trials.c.status == "ok"
+                    if connection.execute(sa.select(_trials.c.id).where(ended_well)).first():
+                        return False
                 if final and task.attempt > 1:
                     connection.execute(
                         _trials.update().where(_trials.c.key == task.key).values(final=False)

@@ -47,7 +47,7 @@ def log_wealth(x: NDArray[np.float64], m: float) -> float:
     Examples
     --------
     >>> round(log_wealth(np.ones(10), 0.5), 3)
-    5.832
+    6.273
     """
     if m <= 0:
         return math.inf if np.any(x > 0) else 0.0
