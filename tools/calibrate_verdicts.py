@@ -433,7 +433,7 @@ def markdown(result: dict) -> str:
             "![False holds and power](img/verdicts.png)",
             f"{claims:,} null claims a law, each with its mean exactly at the edge, looked at up to"
             f" {result['replicates']} replicates at level {result['alpha']}. Where the guarantee is"
-            f" promised the limit is {limit}; the worst there is"
+            f" promised the limit is {limit}, four fifths of the level; the worst there is"
             f" {max(worst[edge] for edge in EDGES)} ({worst['procedure']}, {worst['law']}). `band`"
             " is a two-sided region with the mean at its upper edge. The last columns of the t show"
             " the worse side at level 0.05 with the guard rails off.",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import pickle
 import subprocess
 import sys
 import time
 from importlib import resources
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -110,6 +113,66 @@ def test_preprocessor_takes_levels_unseen_in_training() -> None:
     assert len(model.fit(table.X, table.y).predict(strange)) == len(table.y)
     with pytest.raises(TypeError, match="DataFrame, got ndarray"):
         preprocessor(table.X.to_numpy())  # type: ignore[arg-type]
+
+
+KINDS: dict[str, Any] = {
+    "bool": [True, False, True, True],
+    "boolean": pd.array([True, None, False, True], dtype="boolean"),
+    "objects": np.array([True, None, False, True], dtype=object),
+    "category": pd.Categorical(["a", "b", None, "a"]),
+    "numbered": pd.Categorical([1, 2, None, 1]),
+    "string": pd.array(["x", None, "y", "x"], dtype="string"),
+    "plain": ["u", "v", None, "u"],
+    "mixed": np.array([1, "a", None, 2.0], dtype=object),
+    "Int64": pd.array([1, None, 3, 4], dtype="Int64"),
+    "Float64": pd.array([0.5, None, 3, 4], dtype="Float64"),
+    "empty": [np.nan] * 4,
+    "nothing": np.array([None] * 4, dtype=object),
+    "interval": pd.cut([1, 2, 3, 4], 2),
+}
+
+
+@pytest.mark.parametrize("names", [[name] for name in KINDS] + [["category", "bool"], list(KINDS)])
+@pytest.mark.parametrize("out", ["default", "pandas"])
+@pytest.mark.parametrize("infer_string", [False, True])  # pandas 3 infers strings
+@pytest.mark.filterwarnings("error")
+def test_preprocessor_takes_every_type(names: list[str], out: Any, infer_string: bool) -> None:
+    with pd.option_context("future.infer_string", infer_string):
+        X = pd.DataFrame({name: KINDS[name] for name in names})
+        before = X.copy()
+        model = pickle.loads(pickle.dumps(clone(preprocessor(X)))).set_output(transform=out)
+        matrix = model.fit_transform(X)
+        assert np.isfinite(np.asarray(matrix, dtype=float)).all()
+        assert len(model.get_feature_names_out()) == matrix.shape[1]
+        again = model.transform(X.iloc[::-1])
+        np.testing.assert_array_equal(np.asarray(again)[::-1], np.asarray(matrix))
+        pd.testing.assert_frame_equal(X, before)
+
+
+def test_preprocessor_knows_a_level_in_another_type() -> None:
+    X = pd.DataFrame({"a": pd.Categorical([1, 2, 10]), "b": [True, False, True]})
+    model = preprocessor(X).fit(X)
+    other = pd.DataFrame(
+        {"a": pd.Categorical([1.0, 2.0, 10.0]), "b": pd.array([True, False, True], dtype="boolean")}
+    )
+    np.testing.assert_array_equal(model.transform(other), model.transform(X))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.date_range("2020", periods=2),
+        pd.date_range("2020", periods=2, tz="UTC"),
+        pd.to_timedelta([1, 2], unit="D"),
+        pd.period_range("2020", periods=2),
+        np.array(list(pd.date_range("2020", periods=2)), dtype=object),
+        [1j, 2j],
+    ],
+)
+def test_preprocessor_refuses_by_name_what_is_neither_number_nor_category(column: Any) -> None:
+    with pytest.raises(TypeError, match="column 'when' holds") as caught:
+        preprocessor(pd.DataFrame({"x": [1, 2], "when": column}))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.data

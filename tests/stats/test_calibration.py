@@ -110,6 +110,7 @@ def test_sigmoid_is_the_logistic_regression_on_smoothed_targets() -> None:
     s = rng.normal(size=60)
     y = (rng.random(60) < expit(s)).astype(int)
     w = rng.random(60)
+    w *= 60 / w.sum()  # Platt's targets count rows
     positive = w @ y
     target = np.where(y, (positive + 1) / (positive + 2), 1 / (w.sum() - positive + 2))
     reference = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(
@@ -136,6 +137,18 @@ def test_any_scores_give_increasing_probabilities(rows: list, method: Any) -> No
     p = ScoreCalibrator(method).fit(scores, labels).predict(grid)
     assert ((p >= 0) & (p <= 1)).all()
     assert (np.diff(p) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "auto"])
+def test_scale_of_weights_and_rows_of_weight_zero_do_not_count(method: Any) -> None:
+    rng = np.random.default_rng(2)
+    p = rng.random(1005)
+    y, w = rng.random(1005) < p, np.where(np.arange(1005) < 10, 0.0, 1 + rng.random(1005))
+    expected = ScoreCalibrator(method).fit(p[10:], y[10:], w[10:])
+    for scale in (1e-6, 1, 1e6):
+        fitted = ScoreCalibrator(method).fit(p, y, scale * w)
+        assert fitted.method_ == expected.method_
+        np.testing.assert_allclose(fitted.predict(p), expected.predict(p), atol=1e-9)
 
 
 @pytest.mark.parametrize(

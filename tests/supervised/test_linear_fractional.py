@@ -18,11 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -150,14 +152,18 @@ def test_any_two_labels_the_last_is_positive(labels: tuple) -> None:
     np.testing.assert_array_equal(model.predict(X), np.array(labels)[plain.predict(X)])
 
 
+@pytest.mark.parametrize(("calibration", "most"), [("isotonic", 3), ("sigmoid", 1)])
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
-def test_weights_equal_repetition(seed: int) -> None:
-    """In estimator, calibration, prevalence and threshold, given folds that agree."""
+def test_weights_equal_repetition(calibration: Any, most: int, seed: int) -> None:
+    """In estimator, calibration, prevalence and threshold, given folds that agree.
+
+    The targets of the sigmoid count rows, whatever their weights: there only 0 and 1 are alike.
+    """
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     y[:12] = np.arange(12) % 2
-    weight = rng.integers(0, 4, 60)
+    weight = rng.integers(0, most + 1, 60)
     weight[:12] = 1
     fold = np.arange(60) % 3
     again = np.repeat(np.arange(60), weight)
@@ -167,7 +173,7 @@ def test_weights_equal_repetition(seed: int) -> None:
 
     base = LinearFractionalClassifier(
         LogisticRegression(solver="newton-cholesky", tol=1e-12),
-        calibration="sigmoid",
+        calibration=calibration,
         prevalence="labels",
     )
     with warnings.catch_warnings():
@@ -178,6 +184,31 @@ def test_weights_equal_repetition(seed: int) -> None:
     assert one.expected_score_ == pytest.approx(two.expected_score_, abs=1e-6)
     assert one.prevalence_ == pytest.approx(two.prevalence_)
     np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "auto"])
+def test_scale_of_weights_does_not_count(calibration: Any) -> None:
+    X, y = probabilities(300)
+    weight = np.random.default_rng(1).random(300) + 0.1
+    base = LinearFractionalClassifier(GaussianNB(), calibration=calibration)
+    one, small = (
+        clone(base).fit(X, y, sample_weight=scale * weight) for scale in (1.0, 1 / 300 / 300)
+    )
+    assert small.threshold_ == pytest.approx(one.threshold_, abs=1e-9)
+    assert small.expected_score_ == pytest.approx(one.expected_score_, abs=1e-9)
+
+
+@pytest.mark.parametrize("calibration", ["auto", "sigmoid"])
+def test_miscalibration_advice_is_for_those_who_do_not_follow_it(calibration: Any) -> None:
+    X, y = probabilities(2000)
+    weight = np.full(2000, 1 / 2000)
+    model = LinearFractionalClassifier(LogisticRegression(C=np.inf), calibration=calibration)
+    with pytest.warns(UserWarning, match="miscalibrated") as caught:
+        model.fit(X, y, X_unlabeled=np.sqrt(X), sample_weight=weight)
+    with pytest.warns(UserWarning, match="miscalibrated") as again:
+        model.fit(X, y, X_unlabeled=np.sqrt(X), sample_weight=2000 * weight)
+    assert str(caught[0].message) == str(again[0].message)
+    assert ("calibration='auto'" in str(caught[0].message)) == (calibration != "auto")
 
 
 def test_weights_move_the_threshold_even_if_the_estimator_takes_none() -> None:
@@ -261,6 +292,14 @@ def test_prevalence_from_labels() -> None:
     assert model.prevalence_ == pytest.approx(y.mean())
 
 
+@pytest.mark.filterwarnings("ignore:the mean probability")
+def test_labels_that_contradict_the_probabilities_are_noticed() -> None:
+    X, y = probabilities(500)
+    model = LinearFractionalClassifier(Given(), calibration=None, prevalence="labels")
+    with pytest.warns(UserWarning, match="'labels' gives no sound expected_score_: prevalence="):
+        model.fit(X, y, X_unlabeled=np.full((9, 1), 0.9))
+
+
 def test_miscalibrated_scores_are_noticed_and_mended(sample: Any) -> None:
     X, y = sample
     balanced = LogisticRegression(class_weight="balanced")
@@ -280,6 +319,34 @@ def test_classifier_without_probabilities(sample: Any, calibration: Any) -> None
     assert f1_score(y, model.predict(X)) > 0.5
     with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
         LinearFractionalClassifier(LinearSVC(), calibration=None).fit(X, y)
+    with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
+        LinearFractionalClassifier(LinearSVC(), calibration=None).fit(X, y, X_unlabeled=X)
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression, "forest", KMeans(2)])
+def test_what_is_no_classifier_is_refused(sample: Any, estimator: Any) -> None:
+    with pytest.raises(TypeError, match="estimator must be a classifier") as caught:
+        LinearFractionalClassifier(estimator).fit(*sample)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64", "boolean", "string", "object"])
+def test_missing_labels_are_unlabelled_rows(sample: Any, dtype: str) -> None:
+    X, y = sample
+    words = {"boolean": [False, True], "string": ["no", "yes"], "object": ["no", "yes"]}
+    labels = pd.Series(np.array(words.get(dtype, [0, 1]))[y]).astype(dtype)
+    plain = LinearFractionalClassifier(calibration=None).fit(X[:700], y[:700], X[700:])
+    whole = LinearFractionalClassifier(calibration=None).fit(X, labels)
+    labels[700:] = np.nan if dtype in ("float64", "object") else pd.NA
+    model = LinearFractionalClassifier(calibration=None, unlabeled_marker=np.nan).fit(X, labels)
+    assert model.threshold_ == plain.threshold_
+    kind = {"float64": "f", "Int64": "i", "boolean": "b"}.get(dtype, "UO")
+    for fitted in (whole, model):
+        assert fitted.classes_.tolist() == words.get(dtype, [0, 1])
+        assert fitted.classes_.dtype.kind in kind
+    if dtype in ("Int64", "boolean", "string"):
+        with pytest.raises(ValueError, match="y contains NaN; give unlabeled_marker"):
+            LinearFractionalClassifier(calibration=None).fit(X, labels)
 
 
 def test_survives_pickle_and_joblib(sample: Any, tmp_path: Path) -> None:
@@ -358,7 +425,7 @@ def test_real_table_with_categories_and_gaps() -> None:
     [
         ({"metric": "auc"}, r"metric must be one of .* got 'auc'"),
         ({"metric": 3}, "got 3"),
-        ({"metric": "fbeta", "beta": -1}, "beta must be a positive number, got -1"),
+        ({"metric": "fbeta", "beta": -1}, "beta must be a positive number .* got -1"),
         ({"prevalence": "both"}, "got 'both'"),
         ({"calibration": "platt"}, "got 'platt'"),
         ({"cv": 1}, "cv must be at least 2, got 1"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from copy import deepcopy
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -56,6 +58,29 @@ def test_scorer_with_any_label() -> None:
     assert cross_val_score(LogisticRegression(), X, labels, scoring=scorer).min() > 0.8
 
 
+@pytest.mark.parametrize(
+    ("y", "predicted", "options", "message"),
+    [
+        (["yes", "no"], ["yes", "no"], {}, r"pos_label=1 is not among the labels \['no', 'yes'\]"),
+        (["no"], ["no"], {}, r"pos_label=1 is not among the labels \['no'\]"),
+        ([0, 1], [0, 1], {"pos_label": "yes"}, r"pos_label='yes' is not among the labels \[0, 1\]"),
+        ([0, 2], [0, 0], {}, r"labels \[0, 2\]"),
+    ],
+)
+def test_label_that_is_not_there_is_refused(
+    y: list, predicted: list, options: dict, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        LinearFractional.f1()(y, predicted, **options)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(("label", "positive"), [(0, 1), (-1, 1), (False, 1), ("no", "yes")])
+def test_sample_without_positives_is_scored(label: object, positive: object) -> None:
+    assert LinearFractional.f1()([label] * 2, [label] * 2, pos_label=positive) == 0
+    assert LinearFractional.accuracy()([label] * 2, [label] * 2, pos_label=positive) == 1
+
+
 def test_undefined_score_is_zero_with_a_warning() -> None:
     with pytest.warns(UndefinedMetricWarning, match="f1 is undefined"):
         assert LinearFractional.f1()([0, 0], [0, 0]) == 0.0
@@ -81,7 +106,12 @@ def test_equality_hash_and_copies() -> None:
     assert hash(metric) == hash(LinearFractional.f1())
     assert metric != LinearFractional.jaccard()
     assert metric != "f1"
-    assert pickle.loads(pickle.dumps(metric)) == metric
+    for copy in (pickle.loads(pickle.dumps(metric)), deepcopy(metric), clone(metric, safe=False)):
+        assert copy == metric
+        assert copy.name == metric.name
+    assert eval(repr(metric)) == metric
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        metric.num["TP"] = 9  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +120,13 @@ def test_equality_hash_and_copies() -> None:
         (lambda: LinearFractional({"tp": 1}, {"TP": 1}), r"unknown keys \['tp'\] in num"),
         (lambda: LinearFractional({"TP": float("nan")}, {"TP": 1}), "finite"),
         (lambda: LinearFractional({"TP": 1}, {}), "at least one coefficient"),
-        (lambda: LinearFractional.fbeta(0), "beta must be a positive number, got 0"),
+        (
+            lambda: LinearFractional.fbeta(0),
+            "beta must be a positive number from 1e-100 to 1e100, got 0",
+        ),
+        (lambda: LinearFractional.fbeta("2"), "beta must be .* got '2'"),  # type: ignore[arg-type]
+        (lambda: LinearFractional.fbeta(1e200), r"beta must be .* got 1e\+200"),
+        (lambda: LinearFractional.tversky("1", 1), "alpha='1'"),  # type: ignore[arg-type]
         (lambda: LinearFractional.tversky(-1, 1), "alpha=-1"),
         (lambda: LinearFractional.balanced_accuracy(1.0), "got 1.0"),
         (lambda: LinearFractional.f1()([0, 1], [0]), "equal length"),

@@ -212,7 +212,23 @@ def test_prevalence_known_from_elsewhere() -> None:
     metric = LinearFractional.jaccard()
     mean = optimal_threshold(eta, metric, prevalence=float(eta.mean()))
     assert mean.score == pytest.approx(optimal_threshold(eta, metric).score)
-    assert optimal_threshold(eta, metric, prevalence=0.8).score < mean.score
+    assert optimal_threshold(eta, metric, prevalence=0.6).score < mean.score
+
+
+@pytest.mark.parametrize(("eta", "prevalence", "cell"), [(0.9, 0.01, "FN"), (0.3, 0.9, "TN")])
+def test_prevalence_that_contradicts_the_probabilities_is_refused(
+    eta: float, prevalence: float, cell: str
+) -> None:
+    proba, rule = np.array([eta, eta]), np.array([1, 1])
+    message = rf"prevalence={prevalence} contradicts .* mean is {eta}\): it implies {cell} = -"
+    for ask in (
+        lambda: optimal_threshold(proba, F1, prevalence=prevalence),
+        lambda: expected_score(proba, rule, F1, prevalence=prevalence),
+        lambda: regret(proba, rule, F1, prevalence=prevalence),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            ask()
+        assert "\n" not in str(caught.value)
 
 
 @given(shift=st.floats(-0.3, 0.3), noise=st.integers(0, 1000), threshold=st.floats(0.05, 0.9))

@@ -76,7 +76,11 @@ class ScoreCalibrator:
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Fit to scores of shape (n_samples,) and labels 0 and 1 of the same shape."""
+        """Fit to scores of shape (n_samples,) and labels 0 and 1 of the same shape.
+
+        Only the ratios of the weights count, not their scale; a row of weight zero is as good as
+        absent. Platt's targets and "auto" count rows: those of positive weight.
+        """
         s, target = np.asarray(scores, dtype=float), np.asarray(y, dtype=float)
         if s.ndim != 1 or s.shape != target.shape:
             raise ValueError(
@@ -85,15 +89,15 @@ class ScoreCalibrator:
         positives = int(target.sum())
         if not 0 < positives < target.size:
             raise ValueError("y must hold both classes, 0 and 1")
-        self.method_ = "sigmoid" if self.method == "auto" else self.method
-        minority = min(positives, target.size - positives)
-        if (
-            self.method == "auto"
-            and target.size > _ISOTONIC_ROWS
-            and minority >= _ISOTONIC_MINORITY
-        ):
-            self.method_ = "isotonic"
         weight = np.ones(s.size) if sample_weight is None else np.asarray(sample_weight, float)
+        counted = int(np.count_nonzero(weight > 0))
+        if counted:
+            weight = weight * (counted / weight.sum())
+        self.method_ = "sigmoid" if self.method == "auto" else self.method
+        positives = int(np.count_nonzero(target[weight > 0]))
+        minority = min(positives, counted - positives)
+        if self.method == "auto" and counted > _ISOTONIC_ROWS and minority >= _ISOTONIC_MINORITY:
+            self.method_ = "isotonic"
         if self.method_ == "isotonic":
             self._map: Any = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
             self._map.fit(s, target, sample_weight=weight)

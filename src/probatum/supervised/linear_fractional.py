@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import (
@@ -31,7 +31,7 @@ from sklearn.utils.validation import (
 
 from probatum.stats.calibration import CrossFit, ScoreCalibrator, cross_fit
 from probatum.supervised.metrics import LinearFractional
-from probatum.supervised.threshold import optimal_threshold
+from probatum.supervised.threshold import find_threshold
 
 # Relative gap between mean probability and prevalence from which scores are called miscalibrated.
 _CALIBRATION_GAP = 0.10
@@ -62,12 +62,15 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         gives them by itself. With None and `X_unlabeled` the estimator is fitted just once.
     prevalence : {"unlabeled", "labels"}, default="unlabeled"
         P(Y = 1) is the mean probability of the unlabelled rows, or the share of positive labels.
+        A share that contradicts the probabilities (more true positives than positives at the
+        threshold, say) raises a warning; then `expected_score_` means nothing.
     cv : int, splitter or iterable of splits, default=5
         Folds for out-of-fold probabilities; an int is lowered to the size of the smaller class.
     prefit : bool, default=False
         `estimator` is fitted already, on other rows than those given to `fit`.
     unlabeled_marker : object, default=None
-        Rows whose label equals this (scikit-learn's convention is -1) are unlabelled rows.
+        Rows whose label equals this (scikit-learn's convention is -1) are unlabelled rows; NaN
+        stands for every missing value (NaN, None and pandas' NA).
 
     Attributes
     ----------
@@ -95,14 +98,17 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     Raises
     ------
     ValueError
-        In `fit`: y without exactly two classes, an unknown option, or a metric whose denominator
-        is not positive at some rule.
+        In `fit`: y without exactly two classes, an unknown option, a metric whose denominator
+        is not positive at some rule, or no calibration for an estimator without `predict_proba`.
+    TypeError
+        In `fit`: an estimator that is no classifier.
 
     Warns
     -----
     UserWarning
         If the mean probability and the labelled prevalence differ by more than 10 % of it (and by
-        more than two standard errors), if the metric rewards errors, or if every probability is 0.
+        more than two standard errors), if the labelled prevalence contradicts the probabilities,
+        if the metric rewards errors, or if every probability is 0.
 
     References
     ----------
@@ -165,7 +171,9 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             Rows whose labels are not known. None uses out-of-fold probabilities of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the labelled rows. They count in the estimator (if its `fit` takes them),
-            the calibration and, where X itself gives the threshold, in the threshold.
+            the calibration and, where X itself gives the threshold, in the threshold. Beyond the
+            estimator only their ratios count: a weight of 2 is two rows to isotonic calibration,
+            but not to the sigmoid, whose smoothing goes by the number of rows.
 
         Returns
         -------
@@ -181,6 +189,7 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if labelled_prevalence in (0.0, 1.0):
             raise ValueError("only one class has a positive sample_weight; two classes are needed")
         estimator = LogisticRegression() if self.estimator is None else self.estimator
+        _check_classifier(estimator)
         fit_params = self._estimator_fit_params(estimator, weight)
         if self.prefit:
             check_is_fitted(estimator)
@@ -191,6 +200,10 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 )
         crossed = self._cross_fit(estimator, X, y, weight, fit_params, X_unlabeled is None)
         self.estimator_ = estimator if self.prefit else clone(estimator).fit(X, y, **fit_params)
+        if self.calibration is None and not hasattr(self.estimator_, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no predict_proba; give calibration='sigmoid'"
+            )
         self.calibrator_: ScoreCalibrator | None = None if crossed is None else crossed.calibrator
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -295,6 +308,9 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 "This LinearFractionalClassifier estimator requires y to be passed, "
                 "but the target y is None"
             )
+        nullable = isinstance(getattr(y, "dtype", None), pd.api.extensions.ExtensionDtype)
+        if nullable:  # scikit-learn would make floats of booleans and integers
+            y = pd.Series(y).astype(object).to_numpy()
         y = column_or_1d(y, warn=True)
         if not hasattr(X, "shape"):
             X = np.asarray(X)
@@ -304,7 +320,7 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             weight = weight.astype(float)
         if self.unlabeled_marker is not None:
-            marked = np.array([label == self.unlabeled_marker for label in y], dtype=bool)
+            marked = np.array([_same(label, self.unlabeled_marker) for label in y], dtype=bool)
             if marked.any():
                 rows = _safe_indexing(X, np.flatnonzero(marked))
                 X_unlabeled = rows if X_unlabeled is None else _stack(X_unlabeled, rows)
@@ -312,6 +328,12 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 # Labels kept beside a marker may sit in an object array: give them their own type.
                 X, y = _safe_indexing(X, kept), np.array(y[kept].tolist())
                 weight = None if weight is None else weight[kept]
+        if nullable and y.dtype == object and y.size:
+            if pd.isna(y).any():
+                raise ValueError(
+                    "y contains NaN; give unlabeled_marker=np.nan if it means no label"
+                )
+            y = np.array(y.tolist())  # plain booleans, integers or strings
         if y.size == 0:
             raise ValueError(
                 "Found array with 0 sample(s); labelled rows of two classes are needed"
@@ -383,7 +405,13 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self, proba: npt.NDArray[np.float64], weight: npt.NDArray[np.float64] | None
     ) -> None:
         given = self._labelled_prevalence if self.prevalence == "labels" else None
-        found = optimal_threshold(proba, self.metric_, sample_weight=weight, prevalence=given)
+        found, wrong = find_threshold(proba, self.metric_, weight, given)
+        if wrong is not None:
+            warnings.warn(
+                f"prevalence='labels' gives no sound expected_score_: {wrong}",
+                UserWarning,
+                stacklevel=3,
+            )
         self.threshold_, self.expected_score_ = found
         self.side_ = self.metric_.rule(found.score).side
         self.prevalence_ = float(np.average(proba, weights=weight)) if given is None else given
@@ -394,15 +422,33 @@ class LinearFractionalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     ) -> None:
         mean, share = float(np.average(proba, weights=weight)), self._labelled_prevalence
         gap = abs(mean - share)
+        advice = "" if self.calibration == "auto" else ". Try calibration='auto'"
         # Rare positives: a tenth of the prevalence can be within the noise of the labels.
         if gap > _CALIBRATION_GAP * share and gap > 2 * np.sqrt(share * (1 - share) / n):
             warnings.warn(
                 f"the mean probability is {mean:.3g} but {share:.3g} of the labels are positive: "
                 "the scores are miscalibrated, or the unlabelled rows come from elsewhere; "
-                "the threshold can't be trusted unless it is the latter. Try calibration='auto'",
+                f"the threshold can't be trusted unless it is the latter{advice}",
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def _check_classifier(estimator: Any) -> None:
+    given = not isinstance(estimator, type) and hasattr(estimator, "fit")
+    if not given or not (hasattr(estimator, "predict_proba") or is_classifier(estimator)):
+        raise TypeError(f"estimator must be a classifier (an instance), got {_short(estimator)}")
+
+
+def _short(value: Any) -> str:
+    return " ".join(repr(value).split())[:80]
+
+
+def _same(label: Any, marker: Any) -> bool:
+    """Whether a label is the marker; missing values are all the same."""
+    if pd.isna(label) or pd.isna(marker):
+        return bool(pd.isna(label) and pd.isna(marker))
+    return bool(label == marker)
 
 
 def _stack(first: Any, second: Any) -> Any:

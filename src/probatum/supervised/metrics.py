@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -62,7 +64,7 @@ class ThresholdRule:
         return above
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearFractional:
     """A metric that is a ratio of linear forms of the confusion probabilities.
 
@@ -111,9 +113,17 @@ class LinearFractional:
             full = {key: float(given.get(key, 0.0)) for key in _KEYS}
             if not all(np.isfinite(value) for value in full.values()):
                 raise ValueError(f"coefficients must be finite, got {part}={dict(given)}")
-            object.__setattr__(self, part, full)
+            object.__setattr__(self, part, MappingProxyType(full))
         if not any(self.den.values()):
             raise ValueError("den must have at least one coefficient other than zero")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy can be neither pickled nor copied.
+        return type(self), (dict(self.num), dict(self.den), self.name)
+
+    def __repr__(self) -> str:
+        num, den = dict(self.num), dict(self.den)
+        return f"{type(self).__name__}(num={num}, den={den}, name={self.name!r})"
 
     @property
     def _key(self) -> tuple[float, ...]:
@@ -135,10 +145,10 @@ class LinearFractional:
     def fbeta(cls, beta: float = 1.0) -> Self:
         """F score that weighs recall `beta` times as much as precision.
 
-        (1 + beta^2) TP / ((1 + beta^2) TP + FP + beta^2 FN), for beta > 0.
+        (1 + beta^2) TP / ((1 + beta^2) TP + FP + beta^2 FN), for beta from 1e-100 to 1e100.
         """
-        if not (np.isfinite(beta) and beta > 0):
-            raise ValueError(f"beta must be a positive number, got {beta!r}")
+        if not (_is_number(beta) and 1e-100 <= beta <= 1e100):
+            raise ValueError(f"beta must be a positive number from 1e-100 to 1e100, got {beta!r}")
         b2 = float(beta) ** 2
         name = "f1" if b2 == 1.0 else f"fbeta(beta={beta:g})"
         return cls({"TP": 1 + b2}, {"TP": 1 + b2, "FP": 1.0, "FN": b2}, name)
@@ -151,7 +161,7 @@ class LinearFractional:
     @classmethod
     def tversky(cls, alpha: float, beta: float) -> Self:
         """Tversky index, TP / (TP + alpha FP + beta FN), for alpha >= 0 and beta > 0."""
-        if not (np.isfinite(alpha) and alpha >= 0 and np.isfinite(beta) and beta > 0):
+        if not (_is_number(alpha) and alpha >= 0 and _is_number(beta) and beta > 0):
             raise ValueError(f"need alpha >= 0 and beta > 0, got alpha={alpha!r}, beta={beta!r}")
         name = f"tversky(alpha={alpha:g}, beta={beta:g})"
         return cls({"TP": 1.0}, {"TP": 1.0, "FP": float(alpha), "FN": float(beta)}, name)
@@ -164,7 +174,7 @@ class LinearFractional:
     @classmethod
     def balanced_accuracy(cls, prevalence: float) -> Self:
         """Mean of recall and specificity, a linear metric once P(Y = 1) = `prevalence` is given."""
-        if not 0 < prevalence < 1:
+        if not (_is_number(prevalence) and 0 < prevalence < 1):
             raise ValueError(f"prevalence must lie strictly between 0 and 1, got {prevalence!r}")
         num = {"TP": 0.5 / prevalence, "TN": 0.5 / (1 - prevalence)}
         return cls(num, {"constant": 1.0}, f"balanced_accuracy(prevalence={prevalence:g})")
@@ -221,18 +231,27 @@ class LinearFractional:
             True and predicted labels.
         sample_weight : array-like of shape (n_samples,), default=None
         pos_label : object, default=1
-            The label of the positive class; every other label counts as negative.
+            The label of the positive class; every other label counts as negative. For labels
+            other than 0 and 1 make the scorer with ``make_scorer(metric, pos_label="yes")``.
 
         Returns
         -------
         float
             Zero, with an `UndefinedMetricWarning`, where the denominator is zero.
+
+        Raises
+        ------
+        ValueError
+            If `pos_label` occurs nowhere, but two other labels do, or one of another kind (a
+            string for a number). A sample with negatives alone is scored.
         """
         true, pred = np.asarray(y_true) == pos_label, np.asarray(y_pred) == pos_label
         if true.ndim != 1 or true.shape != pred.shape:
             raise ValueError(
                 f"y_true and y_pred must be 1-D of equal length, got {true.shape} and {pred.shape}"
             )
+        if not (true.any() or pred.any()):
+            _check_pos_label(y_true, y_pred, pos_label)
         w = check_weights(sample_weight, true.size)
         if w is None:
             # Counting is several times faster than summing weights, and tuners call this a lot.
@@ -246,6 +265,21 @@ class LinearFractional:
     def __name__(self) -> str:
         # sklearn.metrics.make_scorer shows the name of the function that it wraps.
         return self.name
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+
+
+def _check_pos_label(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, pos_label: Any) -> None:
+    """Refuse labels without the positive one, unless it may just be missing in this sample."""
+    labels = set(np.asarray(y_true).tolist()) | set(np.asarray(y_pred).tolist())
+    text = isinstance(pos_label, str)
+    if len(labels) > 1 or any(isinstance(label, str) != text for label in labels):
+        shown = sorted(labels, key=str)
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the labels {shown[:10]} of y_true and y_pred"
+        )
 
 
 def _reduce(c: Mapping[str, float], pi: float) -> tuple[float, float, float]:

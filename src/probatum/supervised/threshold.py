@@ -23,6 +23,8 @@ from probatum.supervised.metrics import (
     check_weights,
 )
 
+# How far rounding may push the implied probability of a cell below zero.
+_ROUNDING = 1e-9
 # Newton's steps on a convex piecewise linear function: six were the most ever seen.
 _MAX_STEPS = 1000
 
@@ -57,6 +59,27 @@ class _Population:
         if self.weight is None:
             return float(np.sum(values)) / self.total
         return float(self.weight @ values) / self.total
+
+    def least_cell(self, positive: npt.NDArray[np.bool_]) -> tuple[str, float]:
+        """The implied cell that is most negative at a rule; none is if the prevalence is right."""
+        eta_g, g = self.mean(self.eta * positive), self.mean(positive)
+        cells = {"FN": self.prevalence - eta_g, "TN": 1 - self.prevalence - g + eta_g}
+        return min(cells.items(), key=lambda cell: cell[1])
+
+    def contradiction(self, positive: npt.NDArray[np.bool_]) -> str | None:
+        """What is wrong with a prevalence that leaves a cell negative at a rule."""
+        name, value = self.least_cell(positive)
+        if value >= -_ROUNDING:
+            return None
+        return (
+            f"prevalence={self.prevalence:.4g} contradicts the probabilities (their mean is "
+            f"{self.mean(self.eta):.4g}): it implies {name} = {value:.3g} < 0 at this rule; "
+            "give prevalence=None or recalibrate them"
+        )
+
+    def check(self, positive: npt.NDArray[np.bool_]) -> None:
+        if (wrong := self.contradiction(positive)) is not None:
+            raise ValueError(wrong)
 
     def ratio(self, positive: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """Numerator and denominator of the metric at a rule."""
@@ -126,7 +149,9 @@ def optimal_threshold(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights, or the masses of the atoms of a distribution.
     prevalence : float, default=None
-        P(Y = 1) where it is known better than as the mean of `proba`.
+        P(Y = 1) where it is known better than as the mean of `proba`. It must leave room for the
+        rule that is found: one under which true positives exceed it, or false positives exceed
+        its complement, is refused, for the score would mean nothing (F1 above 1, say).
 
     Returns
     -------
@@ -140,7 +165,8 @@ def optimal_threshold(
     Raises
     ------
     ValueError
-        If the metric's denominator is not positive at some rule.
+        If the metric's denominator is not positive at some rule, or `prevalence` contradicts
+        `proba`.
 
     References
     ----------
@@ -156,15 +182,29 @@ def optimal_threshold(
     >>> round(theta, 4), round(score, 4)
     (0.3947, 0.7895)
     """
+    found, wrong = find_threshold(proba, metric, sample_weight, prevalence)
+    if wrong is not None:
+        raise ValueError(wrong)
+    return found
+
+
+def find_threshold(
+    proba: npt.ArrayLike,
+    metric: LinearFractional,
+    sample_weight: npt.ArrayLike | None,
+    prevalence: float | None,
+) -> tuple[OptimalThreshold, str | None]:
+    """As `optimal_threshold`, but a prevalence that contradicts the probabilities is only told."""
     population = _population(proba, metric, sample_weight, prevalence)
     rule, score = _solve(population, metric)
     if rule.side == "below":
         warnings.warn(
             f"{metric.name} rewards errors: its optimal rule predicts positive below the threshold",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return OptimalThreshold(rule.threshold, score)
+    wrong = None if prevalence is None else population.contradiction(rule(population.eta))
+    return OptimalThreshold(rule.threshold, score), wrong
 
 
 def _solve(population: _Population, metric: LinearFractional) -> tuple[ThresholdRule, float]:
@@ -227,7 +267,7 @@ def expected_score(
     Raises
     ------
     ValueError
-        If the denominator is zero at this rule.
+        If the denominator is zero at this rule, or `prevalence` contradicts `proba` there.
 
     Examples
     --------
@@ -237,7 +277,9 @@ def expected_score(
     0.7895
     """
     population = _population(proba, metric, sample_weight, prevalence)
-    top, bottom = population.ratio(_decisions(rule, population.eta))
+    positive = _decisions(rule, population.eta)
+    population.check(positive)
+    top, bottom = population.ratio(positive)
     if bottom == 0:
         raise ValueError(f"the denominator of {metric.name} is zero at this rule")
     return top / bottom
@@ -280,6 +322,8 @@ def regret(
     population = _population(proba, metric, sample_weight, prevalence)
     best, score = _solve(population, metric)
     positive = _decisions(rule, population.eta)
+    population.check(positive)
+    population.check(best(population.eta))
     _, bottom = population.ratio(positive)
     gain = _gain(population, score)
     return population.mean(np.abs(gain) * (positive != best(population.eta))) / bottom
