@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from probatum import catalog
 from probatum.evidence import Claim, Decision, Paper
 from probatum.evidence.extras import install_line, missing_distributions
+from probatum.evidence.model import PROFILES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from probatum.evidence.model import Profile
     from probatum.evidence.run import RunReport, Watcher
+    from probatum.evidence.store import Store
 
-__all__ = ["Checked", "check", "default_jobs", "papers", "runnable"]
+__all__ = ["Checked", "check", "default_jobs", "papers", "runnable", "store_url"]
+
+MOST_REPLICATES = 100_000
+"""What schedules of looks are still quick to compute for."""
+MOST_JOBS = 1024
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ def check(
     profile: Profile = "quick",
     replicates: int | None = None,
     jobs: int | None = None,
-    store: str | None = None,
+    store: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     watcher: Watcher | None = None,
 ) -> Checked:
@@ -89,8 +96,8 @@ def check(
         Most replicates, instead of the profile's.
     jobs : int, optional
         Worker processes, one per processor by default; 0 runs trials in this process.
-    store : str, optional
-        SQLAlchemy URL of the store; ``.probatum/evidence.db`` by default.
+    store : str or Path, optional
+        File or SQLAlchemy URL of the store; ``.probatum/evidence.db`` by default.
     fresh : bool
         Forget stored trials of these claims first.
     watcher : Watcher, optional
@@ -106,7 +113,9 @@ def check(
     probatum.catalog.UnknownName
         For a paper or claim that is not in the catalog.
     ValueError
-        If nothing was named, or the replicates can't decide anything.
+        If nothing was named, a profile or number can't be, or the replicates can't decide anything.
+    TypeError
+        For arguments of another type, such as names in one list.
 
     Examples
     --------
@@ -115,16 +124,92 @@ def check(
     >>> decisions[0].claim
     'threshold-form'
     """
-    report, problems = run_check(
+    _refuse_misuse(names, profile, replicates, jobs, store)
+    ran = run_check(
         list(names),
         profile=profile,
         replicates=replicates,
         jobs=jobs,
-        store=store,
+        store=store_url(store),
         fresh=fresh,
         watcher=watcher,
     )
-    return Checked(report.decisions, trials_frame(report), report.described(), problems)
+    run = {**ran.report.described(), "failures": [asdict(failure) for failure in ran.failures]}
+    return Checked(ran.report.decisions, trials_frame(ran.report), run, ran.problems)
+
+
+def _refuse_misuse(
+    names: tuple[Any, ...], profile: Any, replicates: Any, jobs: Any, store: Any
+) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"names are given one by one, each a str, not {type(name).__name__}")
+    if profile not in PROFILES:
+        raise ValueError(f"profile must be one of {', '.join(PROFILES)}, got {profile!r}")
+    _refuse_number("replicates", replicates, 1, MOST_REPLICATES)
+    _refuse_number("jobs", jobs, 0, MOST_JOBS)
+    if store is not None and not isinstance(store, str | os.PathLike):
+        raise TypeError(f"store must be a file or a URL, not {type(store).__name__}")
+
+
+def _refuse_number(name: str, number: Any, least: int, most: int) -> None:
+    if number is None:
+        return
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise TypeError(f"{name} must be an int, got {number!r}")
+    if not least <= int(number) <= most:
+        raise ValueError(f"{name} must lie between {least} and {most}, got {number}")
+
+
+def store_url(store: str | os.PathLike[str] | None) -> str:
+    """The SQLAlchemy URL of a store that was named by URL or by file.
+
+    Examples
+    --------
+    >>> store_url("evidence.db"), store_url("sqlite://")
+    ('sqlite:///evidence.db', 'sqlite://')
+    """
+    if store is None:
+        return "sqlite:///.probatum/evidence.db"
+    named = os.fspath(store)
+    return named if "://" in named else f"sqlite:///{named}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Trials of an arm on a dataset that failed alike; the arm is ``*`` where all run together.
+
+    ``message`` is that of the first.
+    """
+
+    paper: str
+    experiment: str
+    arm: str
+    dataset: str
+    status: str
+    message: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came out, what could not be run, and why trials failed."""
+
+    report: RunReport
+    problems: list[str]
+    failures: list[Failure]
+
+
+def _failures(report: RunReport, store: Store) -> list[Failure]:
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for run in report.runs:
+        if not run.evidence.failed:
+            continue
+        for record in store.final(run.keys(range(run.target))).values():
+            if record.status != "ok":
+                at = (record.paper, record.experiment, record.arm, record.dataset, record.status)
+                found.setdefault(at, []).append(" ".join(record.message.split()))
+    return [Failure(*at, messages[0], len(messages)) for at, messages in found.items()]
 
 
 def run_check(
@@ -133,20 +218,20 @@ def run_check(
     profile: Profile,
     replicates: int | None,
     jobs: int | None,
-    store: str | None,
+    store: str,
     fresh: bool,
     watcher: Watcher | None,
-) -> tuple[RunReport, list[str]]:
+) -> Ran:
     """:func:`check` before its table is made; a front door needs the runs themselves."""
     from probatum.evidence.decide import not_run
     from probatum.evidence.run import execute
-    from probatum.evidence.store import DEFAULT_URL, Store
+    from probatum.evidence.store import Store
 
     if not names:
         raise ValueError("name a paper, or a claim as SLUG/CLAIM")
     wanted = catalog.select(catalog.load(), names)
     kept, lost = runnable(wanted)
-    with Store(store or DEFAULT_URL) as opened:
+    with Store(store) as opened:
         report = execute(
             kept,
             store=opened,
@@ -156,12 +241,13 @@ def run_check(
             fresh=fresh,
             watcher=watcher,
         )
+        failures = _failures(report, opened)
     decided = iter(report.decisions)
     report.decisions = [
         not_run(paper, claim, lost[paper.slug]) if paper.slug in lost else next(decided)
         for paper, claim in wanted
     ]
-    return report, [*lost.values(), *report.problems]
+    return Ran(report, [*lost.values(), *report.problems], failures)
 
 
 def trials_frame(report: RunReport) -> pd.DataFrame:

@@ -10,7 +10,8 @@ def test_list_names_every_paper_with_its_claims(probatum):
     ran = probatum("list")
     assert ran.code == 0
     assert all(slug in ran.out for slug in ("absent", "coins", "noisy", "slow"))
-    assert "6 untested" in ran.out
+    assert "1 untested" in ran.out
+    assert "5 not shipped" in ran.out
     assert "[bold]that[/bold]" in ran.out
 
 
@@ -28,7 +29,8 @@ def test_list_counts_shipped_verdicts(probatum, toy):
     (toy / "shipped" / "index.json").write_text(json.dumps(index))
     papers = probatum("list", "--json").object("list")["papers"]
     coins = next(paper for paper in papers if paper["slug"] == "coins")
-    assert coins["verdicts"] == {"holds": 1, "fails": 1, "undecided": 0, "untested": 4}
+    assert coins["verdicts"] == {"holds": 1, "fails": 1, "undecided": 0, "untested": 1}
+    assert coins["not_shipped"] == 3
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"coins": 3}', '{"coins": {"better": []}}'])
@@ -70,6 +72,7 @@ def test_show_says_what_decides_a_claim(probatum):
     assert "the mean score of good is at least 0.05 higher than that of fair" in said
     assert "a rocket" in said
     assert "fair (baseline, scikit-learn 1.9)" in said
+    assert "controls random" in said
 
 
 def test_show_json_follows_its_schema(probatum):
@@ -114,7 +117,8 @@ def test_status_without_shipped_evidence(probatum):
     assert (found["papers"], found["claims"], found["fresh"]) == (4, 9, 0)
     assert "coins/better" in found["missing"]
     assert "coins/in-space" not in found["missing"]
-    assert "without shipped evidence" in probatum("status").out
+    said = " ".join(probatum("status").out.split())
+    assert "4 papers, 9 claims: 0 fresh, 0 stale, 8 not shipped, 1 untested" in said
 
 
 def test_status_goes_on_past_an_unreadable_sidecar(probatum, toy):
@@ -144,6 +148,13 @@ def test_doctor_says_what_would_mend_things(probatum, monkeypatch):
     said = " ".join(probatum("doctor").out.split())
     assert "pip install 'probatum[supervised]'" in said
     assert "PROBATUM_DATA" in said
+
+
+def test_doctor_names_a_data_folder_that_is_not_there(probatum, toy, monkeypatch):
+    monkeypatch.setenv("PROBATUM_DATA", str(toy / "nowhere"))
+    ran = probatum("doctor", "--json")
+    assert ran.object("doctor")
+    assert f"PROBATUM_DATA is {toy / 'nowhere'}" in ran.err
 
 
 def test_doctor_asks_nvidia_smi(probatum, toy, monkeypatch):

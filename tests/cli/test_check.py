@@ -72,6 +72,7 @@ def test_plan_runs_and_leaves_nothing(probatum, toy):
         (("coinz",), "nearest: coins"),
         (("coins/nothing-like-it",), "claim of coins"),
         (("coins", "--replicates", "0"), "replicates"),
+        (("coins", "--replicates", "100001"), "replicates"),
         (("coins", "--jobs", "-1"), "jobs"),
         (("coins", "--jobs", "x"), "jobs"),
         (("coins", "--profile", "huge"), "profile"),
@@ -91,6 +92,85 @@ def test_misuse_gives_one_line(probatum, arguments, said):
     assert ran.out == ""
     assert len(ran.err.strip().splitlines()) == 1
     assert said in ran.err
+
+
+def test_each_claim_carries_its_controls(probatum):
+    found = probatum("check", "coins", "--json", *INLINE).object("check")
+    controls = {d["claim"]: d["controls"] for d in found["decisions"]}
+    assert set(controls["better"]) == {"random"}
+    assert controls["better"]["random"] != "holds"
+    assert controls["in-space"] == {}
+    assert f"control random: {controls['better']['random']}" in probatum("check", "coins").out
+
+
+@pytest.fixture
+def failing(toy, use_catalog):
+    """A paper one of whose arms fails."""
+    package = toy / "failing_papers"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "bad.py").write_text(
+        "from dataclasses import replace\n"
+        "from toy_papers import coins\n"
+        "def trial(block):\n"
+        "    if block.arms[0].id == 'fair':\n"
+        "        raise ValueError('no coin\\nat hand')\n"
+        "    return coins.trial(block)\n"
+        "E = replace(coins.TOSSES, trial='failing_papers.bad:trial')\n"
+        "C = replace(coins.PAPER.claims[0], experiment=E)\n"
+        "PAPER = replace(coins.PAPER, slug='bad', claims=(C,))\n"
+    )
+    use_catalog("failing_papers", toy)
+
+
+def test_why_trials_failed_is_said(probatum, failing, toy):
+    for _ in range(2):
+        found = probatum("check", "bad", "--json", *INLINE).object("check")["run"]["failures"]
+        assert {(f["arm"], f["dataset"], f["status"]) for f in found} == {
+            ("fair", "heads", "raised"),
+            ("fair", "tails", "raised"),
+        }
+        assert "no coin at hand" in found[0]["message"]
+        assert found[0]["count"] >= 10
+    said = " ".join(probatum("check", "bad", *INLINE).out.split())
+    assert "bad/tosses, fair on heads: raised" in said
+    assert "no coin at hand" in said
+    assert probatum("export", "bad", "-o", "t.csv").code == 0
+    assert "no coin at hand" in (toy / "t.csv").read_text()
+
+
+def test_against_shipped_where_nothing_is(probatum, toy):
+    ran = probatum("check", "coins", "--against", "shipped", *INLINE)
+    assert ran.code == 3
+    assert "nothing is shipped for coins to compare with" in ran.err
+    assert not (toy / ".probatum").exists()
+    assert probatum("check", "noisy", "--ship", *INLINE).code == 0
+    ran = probatum("check", "coins/often", "noisy", "--against", "shipped", *INLINE)
+    assert ran.code == 3
+    assert "nothing is shipped for coins to compare with" in ran.err
+    assert "noisy/bounded: holds" in ran.err
+
+
+def test_all_undecided_claims_are_named_to_go_on_with(probatum):
+    said = probatum("check", "coins", "--profile", "smoke", "--replicates", "10", *INLINE)
+    found = probatum("check", "coins", "--profile", "smoke", "--json", *INLINE).object("check")
+    open_ = [d["claim"] for d in found["decisions"] if d["verdict"] == "undecided"]
+    line = next(x for x in said.out.splitlines() if x.startswith("To spend more"))
+    if 2 * len(open_) > 5 and len(open_) > 1:
+        assert "probatum check coins --profile" in line
+    else:
+        assert all(f"coins/{claim}" in line for claim in open_)
+
+
+def test_a_store_that_cannot_be_written_can_be_read(probatum, toy, monkeypatch):
+    assert probatum("check", "coins", "--quiet", *INLINE).code == 0
+    file = toy / ".probatum" / "evidence.db"
+    before = file.read_bytes()
+    monkeypatch.setattr("probatum.cli.options._writable", lambda _: False)
+    planned = probatum("check", "coins", "--plan", "--json", *INLINE).object("plan")
+    assert planned["experiments"][0]["stored"] == 120
+    assert probatum("export", "coins", "-o", "t.csv").code == 0
+    assert file.read_bytes() == before
 
 
 def test_strict_exits_with_1_if_a_claim_fails(probatum):
@@ -147,7 +227,7 @@ def test_a_store_may_be_named_by_file_or_url(probatum, toy):
 
 def test_ship_status_and_against(probatum, toy):
     assert probatum("check", "coins", "--ship", *INLINE).code == 0
-    assert {p.name for p in (toy / "shipped").iterdir()} == {
+    assert {p.name for p in (toy / "shipped").iterdir()} >= {
         "coins.csv",
         "coins.json",
         "index.json",
@@ -184,8 +264,11 @@ def test_shipped_evidence_goes_stale_with_its_budget(probatum, toy):
     assert status["fresh"] == 0
 
 
+@pytest.mark.parametrize(("asked", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("jobs", [0, 2])
-def test_ctrl_c_stops_at_once_and_the_next_run_goes_on(toy_command, own_process, tmp_path, jobs):
+def test_a_signal_stops_at_once_and_the_next_run_goes_on(
+    toy_command, own_process, tmp_path, jobs, asked, code
+):
     command, environment = toy_command("check", "slow", "--jobs", jobs)
     process = subprocess.Popen(
         command,
@@ -197,12 +280,13 @@ def test_ctrl_c_stops_at_once_and_the_next_run_goes_on(toy_command, own_process,
     )
     _wait_for_trials(tmp_path / ".probatum" / "evidence.db", 2)
     started = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     out, err = process.communicate(timeout=20)
     assert time.monotonic() - started < 2
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "Traceback" not in out + err
-    kept = int(re.search(r"stopped; (\d+) finished trials are kept", err).group(1))
+    assert "resource_tracker" not in err
+    kept = int(re.search(r"stopped; (\d+) finished trials? (?:is|are) kept", err).group(1))
     assert "run the same command again" in err
     assert kept >= 2
     ran = own_process("check", "slow", "--profile", "quick", "--jobs", 2, "--json")
@@ -275,3 +359,14 @@ def test_ship_what_the_store_holds_already(probatum):
     again = ("check", "noisy", "--quiet", *INLINE)
     assert probatum(*again, "--profile", "standard").code == 0
     assert probatum(*again, "--ship").code == 0
+
+
+def test_damaged_shipped_files_are_named(probatum, toy):
+    assert probatum("check", "noisy", "--ship", "--quiet", *INLINE).code == 0
+    assert probatum("status").code == 0
+    table = toy / "shipped" / "noisy.csv"
+    table.write_text(table.read_text()[:-20])
+    for verb in (("status",), ("check", "noisy", "--against", "shipped", "--quiet", *INLINE)):
+        ran = probatum(*verb)
+        assert ran.code == 3
+        assert "noisy.csv is not as it was shipped" in ran.err

@@ -56,6 +56,11 @@ def test_shipped_evidence(probatum, toy):
     assert probatum("export", "coins/often", "--shipped", "--what", "decisions", "-o", "d.csv")
     assert len(_csv(toy / "t.csv")) == 180 * 3
     assert [row["claim"] for row in _csv(toy / "d.csv")] == ["often"]
+    assert probatum("export", "--shipped", "--what", "decisions", "-o", "a.csv").code == 0
+    reasons = {(r["paper"], r["claim"]): r["reason"] for r in _csv(toy / "a.csv")}
+    assert len(reasons) == 9
+    assert "rocket" in reasons["coins", "in-space"]
+    assert reasons["noisy", "bounded"] == "not shipped"
     (toy / "shipped" / "coins.csv").write_text("what,is,this\n")
     ran = probatum("export", "--shipped", "-o", "t.csv")
     assert ran.code == 3

@@ -60,8 +60,9 @@ def test_shell_completion(probatum, monkeypatch):
     assert done.stdout.split() == ["status"]
 
 
-def test_a_closed_pipe_ends_quietly(toy_command, tmp_path):
-    command, environment = toy_command("list", "--json")
+@pytest.mark.parametrize("verb", [["list", "--json"], ["list"], ["--version"], ["show", "coins"]])
+def test_a_closed_pipe_ends_quietly(toy_command, tmp_path, verb):
+    command, environment = toy_command(*verb)
     process = subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -72,9 +73,29 @@ def test_a_closed_pipe_ends_quietly(toy_command, tmp_path):
     )
     process.stdout.close()
     err = process.stderr.read()
-    process.wait(timeout=30)
+    assert process.wait(timeout=30) == 141
     process.stderr.close()
-    assert "Traceback" not in err
+    assert err == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("verb", [["list", "--json"], ["list"], ["--version"]])
+def test_a_full_disk_gives_one_line(toy_command, tmp_path, verb):
+    command, environment = toy_command(*verb)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 1
+    assert "No space left" in done.stderr
+
+
+def test_profiles_are_those_of_the_model():
+    from probatum.cli.options import ProfileName
+    from probatum.evidence.model import PROFILES
+
+    assert tuple(ProfileName) == PROFILES
 
 
 @pytest.mark.parametrize(

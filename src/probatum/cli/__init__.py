@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from click import Abort, ClickException
 
 from probatum import __version__
 from probatum.catalog import UnknownName
 from probatum.cli import check, doctor, export, listing, show, status
-from probatum.cli.exits import DONE, MISUSED, STOPPED, UNAVAILABLE, Ended
+from probatum.cli.exits import (
+    DONE,
+    MISUSED,
+    PIPE_CLOSED,
+    STOPPED,
+    TERMINATED,
+    UNAVAILABLE,
+    Ended,
+    terminable,
+)
 from probatum.cli.options import example
 from probatum.cli.output import warn
 from probatum.evidence.shipped_index import ShippedError
 
 __all__ = ["main"]
+
+# Newer versions of typer carry a click of their own: this is the one in use.
+_USAGE_ERRORS: tuple[type[Any], ...] = tuple(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="probatum",
@@ -91,6 +105,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.suppress(AttributeError, ValueError):
             # A terminal that lacks a character must not end a command.
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        code = _called(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as error:
+        # Click and rich turn a broken pipe into the end of the process.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return _unwritable(error.__context__)
+    except OSError as error:
+        return _unwritable(error)
+
+
+def _called(arguments: Sequence[str] | None) -> int:
+    with terminable() as signals:
+        code = _parsed(arguments)
+    if code == STOPPED and signals:
+        return TERMINATED
+    return code
+
+
+def _parsed(arguments: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
     try:
         code = command.main(
@@ -104,14 +140,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _ended(MISUSED, str(error))
     except ShippedError as error:
         return _ended(UNAVAILABLE, str(error))
-    except ClickException as error:
+    except _USAGE_ERRORS as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         return _ended(MISUSED, f"{error.format_message()}{hint}")
-    except (Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return _ended(STOPPED, "stopped")
     # The parser turns an interrupt that no verb caught into this code.
     return _ended(STOPPED, "stopped") if code == STOPPED else code or DONE
+
+
+def _unwritable(error: OSError) -> int:
+    """End where output can't be written; what is left of it goes nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    if isinstance(error, BrokenPipeError):
+        return PIPE_CLOSED
+    where = f"{error.filename}: " if error.filename else ""
+    return _ended(UNAVAILABLE, f"can't read or write: {where}{error.strerror or error}")
 
 
 def _ended(code: int, message: str) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Choice
 
 from probatum import api, catalog
 from probatum.catalog import Catalog
@@ -19,11 +19,19 @@ from probatum.cli.exits import (
     Ended,
     store_errors_named,
 )
-from probatum.cli.options import AsJson, Profile_, Store_, store_exists, store_url
-from probatum.cli.output import print_json, warn, warn_broken
+from probatum.cli.options import (
+    AsJson,
+    Profile_,
+    ProfileName,
+    Store_,
+    readable_store,
+    store_exists,
+    store_url,
+)
+from probatum.cli.output import counted, print_json, warn, warn_broken
 from probatum.cli.progress import CheckProgress
 from probatum.evidence import Claim, Paper, shipped_index
-from probatum.evidence.described import changed_verdicts
+from probatum.evidence.described import changed_verdicts, not_shipped
 
 if TYPE_CHECKING:
     from probatum.evidence.run import RunReport
@@ -31,6 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 Selection = list[tuple[Paper, Claim]]
+
+
+class Against(StrEnum):
+    """What verdicts can be compared with."""
+
+    shipped = "shipped"
 
 
 def check(
@@ -44,10 +58,9 @@ def check(
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if a claim fails.")] = False,
     against: Annotated[
-        str | None,
+        Against | None,
         typer.Option(
             "--against",
-            click_type=Choice(("shipped",)),
             help="Exit 1 if a verdict differs from the shipped one.",
         ),
     ] = None,
@@ -55,12 +68,17 @@ def check(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", min=0, max=1024, help="Worker processes; 0 runs trials in this one."
+            "--jobs", min=0, max=api.MOST_JOBS, help="Worker processes; 0 runs trials in this one."
         ),
     ] = None,
     replicates: Annotated[
         int | None,
-        typer.Option("--replicates", min=1, help="Most replicates, instead of the profile's."),
+        typer.Option(
+            "--replicates",
+            min=1,
+            max=api.MOST_REPLICATES,
+            help="Most replicates, instead of the profile's.",
+        ),
     ] = None,
     store: Store_ = None,
     fresh: Annotated[
@@ -74,7 +92,7 @@ def check(
 ) -> int:
     """Try claims: run the trials they still need, and decide them by valid statistics."""
     _refuse_misuse(names or [], everything, plan, fresh, ship, profile, replicates)
-    profile = profile or ("standard" if ship else "quick")
+    profile = profile or (ProfileName.standard if ship else ProfileName.quick)
     loaded = catalog.load()
     names = [paper.slug for paper in loaded.papers] if everything else names or []
     selection = _selected(loaded, names, profile, replicates)
@@ -87,10 +105,12 @@ def check(
     with store_errors_named():
         if plan:
             return _plan(selection, url, profile, replicates, jobs, as_json)
-        report, lost = _run(names, selection, quiet, profile, replicates, jobs, url, fresh)
-        if ship:
-            lost += _ship(report, url)
-    _print_report(report, as_json, quiet)
+        lost = _nothing_to_compare(selection, index, ship) if against else []
+        lost += shipped_index.damage(shipped_index.SHIPPED) if against else []
+        ran = _run(names, selection, quiet, profile, replicates, jobs, url, fresh)
+        report = ran.report
+        lost = [*lost, *ran.problems, *(_ship(report, url) if ship else [])]
+    _print_report(ran, as_json, quiet)
     for problem in lost:
         warn(problem)
     wrong = strict and any(decision.verdict == "fails" for decision in report.decisions)
@@ -123,6 +143,19 @@ def _refuse_misuse(
         raise Ended(MISUSED, "--ship takes whole papers: name no single claims")
 
 
+def _nothing_to_compare(selection: Selection, index: dict[str, Any], ship: bool) -> list[str]:
+    """What nothing is shipped for; ends the command where that is all."""
+    names = [f"{paper.slug}/{claim.id}" for paper, claim in selection if claim.experiment]
+    lacking = not_shipped(selection, index)
+    short = [name for name in lacking if name.partition("/")[0] in index]
+    papers = {name.partition("/")[0] for name in lacking if name not in short}
+    said = ", ".join([*sorted(papers), *short])
+    problems = [f"nothing is shipped for {said} to compare with"] if said else []
+    if problems and len(lacking) == len(names) and not ship:
+        raise Ended(UNAVAILABLE, problems[0])
+    return problems
+
+
 def _selected(loaded: Catalog, names: list[str], profile: Any, replicates: int | None) -> Selection:
     """The claims named that can be run here; wrong names and numbers end the command."""
     from probatum.evidence.run import open_runs
@@ -149,7 +182,7 @@ def _run(
     jobs: int | None,
     url: str,
     fresh: bool,
-) -> tuple[RunReport, list[str]]:
+) -> api.Ran:
     claims = sum(claim.experiment is not None for _, claim in selection)
     with CheckProgress(claims, quiet=quiet) as progress:
         try:
@@ -163,9 +196,10 @@ def _run(
                 watcher=progress,
             )
         except KeyboardInterrupt:
+            kept = counted(progress.kept, "finished trial")
             raise Ended(
                 STOPPED,
-                f"stopped; {progress.kept} finished trials are kept; "
+                f"stopped; {kept} {'is' if progress.kept == 1 else 'are'} kept; "
                 "run the same command again to go on",
             ) from None
 
@@ -189,7 +223,10 @@ def _plan(
         for paper, _ in selection
     }
     # A plan leaves nothing behind, no empty store either.
-    with Store(url if store_exists(url) else "sqlite:///:memory:") as opened:
+    with (
+        readable_store(url if store_exists(url) else "sqlite:///:memory:") as readable,
+        Store(readable) as opened,
+    ):
         plans = plan(
             selection,
             store=opened,
@@ -224,14 +261,39 @@ def _ship(report: RunReport, url: str) -> list[str]:
     return lost
 
 
-def _print_report(report: RunReport, as_json: bool, quiet: bool) -> None:
+def _print_report(ran: api.Ran, as_json: bool, quiet: bool) -> None:
+    report = ran.report
+    controls = _control_verdicts(report)
     from probatum.cli.check_tables import print_decisions, print_next
     from probatum.evidence.shipped import decision_to_json
 
     if as_json:
-        decisions = [decision_to_json(decision) for decision in report.decisions]
-        print_json({"run": report.described(), "decisions": decisions})
+        decisions = [
+            {
+                **decision_to_json(decision),
+                "controls": controls.get(f"{decision.paper}/{decision.claim}", {}),
+            }
+            for decision in report.decisions
+        ]
+        failures = [asdict(failure) for failure in ran.failures]
+        print_json({"run": {**report.described(), "failures": failures}, "decisions": decisions})
         return
-    print_decisions(report)
+    print_decisions(ran, controls)
     if not quiet:
         print_next(report)
+
+
+def _control_verdicts(report: RunReport) -> dict[str, dict[str, str]]:
+    """Per claim that was run, the verdict of the same question on each control."""
+    problems = {run.name for run in report.runs if run.problem}
+    unrun = {
+        f"{run.paper.slug}/{claim.id}"
+        for run in report.runs
+        if run.name in problems
+        for claim in run.claims
+    }
+    return {
+        name: {arm: decision.verdict for arm, decision in found.items()}
+        for name, found in report.controls().items()
+        if name not in unrun
+    }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from probatum.cli.output import console, effect_text, verdict_text
+from probatum.cli.output import console, counted, effect_text, verdict_text
 from probatum.evidence import Decision
 
 if TYPE_CHECKING:
+    from probatum.api import Failure, Ran
     from probatum.evidence.plan import ExperimentPlan
     from probatum.evidence.run import RunReport
 
@@ -21,9 +22,10 @@ __all__ = ["print_decisions", "print_next", "print_plan"]
 INDENT = 11
 
 
-def print_decisions(report: RunReport) -> None:
+def print_decisions(ran: Ran, controls: Mapping[str, Mapping[str, str]]) -> None:
     """Per paper, each claim: verdict, effect with interval and n; statement and reason below."""
     out = console()
+    report = ran.report
     paper = ""
     for decision in report.decisions:
         if decision.paper != paper:
@@ -31,12 +33,27 @@ def print_decisions(report: RunReport) -> None:
             out.print(Text(f"\n{paper}", style="bold underline"))
         out.print()
         out.print(_first_line(decision))
-        for text, style in _below(report, decision):
+        of = controls.get(f"{decision.paper}/{decision.claim}", {})
+        asked = [(f"control {arm}: {verdict}", "dim") for arm, verdict in of.items()]
+        for text, style in [*_below(report, decision), *asked]:
             out.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
+    if ran.failures:
+        out.print(Text("\nfailed trials", style="bold"))
+    for failure in ran.failures:
+        out.print(Text(_failure_line(failure)))
     statuses = ", ".join(f"{count} {status}" for status, count in report.statuses.items())
     out.print(
         f"\n{report.profile} profile; trials: {statuses or 'none run'}, {report.reused} reused; "
         f"{report.seconds:.1f} s"
+    )
+
+
+def _failure_line(failure: Failure) -> str:
+    arm = "all arms together" if failure.arm == "*" else failure.arm
+    message = f" {failure.message}" if failure.message else ""
+    return (
+        f"{failure.paper}/{failure.experiment}, {arm} on {failure.dataset}: {failure.status}"
+        f"{message} ({counted(failure.count, 'trial')})"
     )
 
 
@@ -46,9 +63,9 @@ def _first_line(decision: Decision) -> Text:
     line.append(decision.claim, style="bold")
     effect, interval = effect_text(decision)
     if effect:
-        line.append(f"  {effect} {interval}")
+        line.append(f"  {effect} {interval}".rstrip())
     if decision.n:
-        line.append(f"  n = {decision.n} {decision.unit}")
+        line.append(f"  n = {counted(decision.n, decision.unit.removesuffix('s'))}")
     return line
 
 
@@ -57,7 +74,7 @@ def _below(report: RunReport, decision: Decision) -> list[tuple[str, str]]:
     guarantee = "" if decision.guarantee == "none" else decision.guarantee
     said = "; ".join(part for part in (guarantee, decision.reason) if part)
     if decision.more_needed is not None:
-        said += f"; about {decision.more_needed} more replicates would decide it"
+        said += f"; about {counted(decision.more_needed, 'more replicate')} would decide it"
     lines.append((said, "dim"))
     if decision.exceptions:
         lines.append((f"not on {', '.join(decision.exceptions)}", "yellow"))
@@ -78,17 +95,29 @@ def print_next(report: RunReport) -> None:
     for slug in list(slugs)[:3]:
         out.print(f"How it is decided:    probatum show {slug}", soft_wrap=True)
     out.print("Shipped verdicts:     probatum status")
-    open_ = [f"{d.paper}/{d.claim}" for d in report.decisions if d.verdict == "undecided"]
+    open_ = _undecided(report)
     if open_ and report.profile in ("smoke", "quick"):
-        again = f"probatum check {' '.join(open_[:3])} --profile standard"
+        again = f"probatum check {' '.join(open_)} --profile standard"
         out.print(f"To spend more on it:  {again}", soft_wrap=True)
+
+
+def _undecided(report: RunReport) -> list[str]:
+    """All undecided claims; a paper's name stands for them where they are most of its claims."""
+    found = []
+    for slug in dict.fromkeys(decision.paper for decision in report.decisions):
+        runs = [run for run in report.runs if run.paper.slug == slug]
+        tried = sum(c.experiment is not None for c in runs[0].paper.claims) if runs else 0
+        own = [d for d in report.decisions if d.paper == slug and d.verdict == "undecided"]
+        most = len(own) > 1 and 2 * len(own) > tried
+        found += [slug] if most else [f"{slug}/{decision.claim}" for decision in own]
+    return found
 
 
 def print_plan(plans: Sequence[ExperimentPlan], profile: str, jobs: int) -> None:
     """What each experiment may need at most."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("experiment", overflow="fold", ratio=1)
-    for name in ("trials", "stored", "time", "memory", "disk"):
+    for name in ("trials", "stored", "time", "memory limit", "disk"):
         table.add_column(name, justify="right")
     for plan in plans:
         table.add_row(
@@ -105,7 +134,8 @@ def print_plan(plans: Sequence[ExperimentPlan], profile: str, jobs: int) -> None
         for note in plan.notes:
             out.print(f"{plan.paper}/{note}")
     trials = sum(plan.trials - plan.stored for plan in plans)
-    out.print(f"\n{profile} profile, {jobs} jobs: at most {trials} trials; nothing was run")
+    most = counted(trials, "trial")
+    out.print(f"\n{profile} profile, {counted(jobs, 'job')}: at most {most}; nothing was run")
 
 
 def duration(seconds: float) -> str:

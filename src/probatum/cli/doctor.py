@@ -7,7 +7,7 @@ from typing import Any
 
 from probatum.cli.exits import DONE
 from probatum.cli.options import AsJson
-from probatum.cli.output import console, print_json
+from probatum.cli.output import console, print_json, warn
 from probatum.evidence.extras import extras, install_line, missing_distributions
 
 __all__ = ["doctor"]
@@ -23,6 +23,9 @@ def doctor(as_json: AsJson = False) -> int:
         "data": _data(),
         "hardware": _hardware(),
     }
+    mirror = os.environ.get("PROBATUM_DATA")
+    if mirror and not os.path.isdir(mirror):
+        warn(f"PROBATUM_DATA is {mirror}, which is no folder: make it, or unset PROBATUM_DATA")
     if as_json:
         print_json(found)
     else:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["DONE", "MISUSED", "NOT_SO", "STOPPED", "UNAVAILABLE", "Ended", "store_errors_named"]
+__all__ = [
+    "DONE",
+    "MISUSED",
+    "NOT_SO",
+    "PIPE_CLOSED",
+    "STOPPED",
+    "TERMINATED",
+    "UNAVAILABLE",
+    "Ended",
+    "Terminated",
+    "store_errors_named",
+    "terminable",
+]
 
 DONE = 0
 NOT_SO = 1
@@ -14,6 +28,9 @@ MISUSED = 2
 UNAVAILABLE = 3
 """Something could not be run or read."""
 STOPPED = 130
+PIPE_CLOSED = 141
+"""Whoever read standard output has enough, as ``| head`` has."""
+TERMINATED = 143
 
 
 class Ended(Exception):
@@ -22,6 +39,29 @@ class Ended(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end; handled like Ctrl-C."""
+
+
+@contextmanager
+def terminable() -> Iterator[list[int]]:
+    """Handle SIGTERM like Ctrl-C; the list says which came."""
+    seen: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        seen.append(number)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Choice
 
 from probatum import catalog
 from probatum.cli.exits import DONE, MISUSED, UNAVAILABLE, Ended, store_errors_named
-from probatum.cli.options import AsJson, Profile_, Store_, store_exists, store_url
-from probatum.cli.output import print_json, warn, warn_broken
-from probatum.evidence import Claim, Paper, shipped_index
+from probatum.cli.options import AsJson, Profile_, Store_, readable_store, store_exists, store_url
+from probatum.cli.output import counted, print_json, warn, warn_broken
+from probatum.evidence import Claim, Decision, Paper, shipped_index
 
 if TYPE_CHECKING:
     from probatum.evidence.store import Store
@@ -23,14 +24,19 @@ __all__ = ["export"]
 Selection = list[tuple[Paper, Claim]]
 
 
+class What(StrEnum):
+    """What can be exported."""
+
+    trials = "trials"
+    decisions = "decisions"
+
+
 def export(
     output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .json or .parquet file.")],
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[SLUG]...", help="Papers; all by default.")
     ] = None,
-    what: Annotated[
-        str, typer.Option("--what", click_type=Choice(("trials", "decisions")))
-    ] = "trials",
+    what: Annotated[What, typer.Option("--what")] = What.trials,
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Shipped evidence instead of a store's.")
     ] = False,
@@ -65,7 +71,7 @@ def export(
     if as_json:
         print_json({"file": str(output), "what": what, "rows": rows})
     else:
-        print(f"{output}: {rows} lines of {what}")
+        print(f"{output}: {counted(rows, 'line')} of {what}")
     return UNAVAILABLE if broken else DONE
 
 
@@ -73,7 +79,7 @@ def _write_stored(output: Path, selection: Selection, what: str, url: str, profi
     from probatum.evidence.store import Store
     from probatum.evidence.tables import decision_lines, stored_decisions
 
-    with Store(url) as opened:
+    with readable_store(url) as readable, Store(readable) as opened:
         if what == "decisions":
             lines = decision_lines(stored_decisions(selection, opened, profile))
         else:
@@ -101,9 +107,18 @@ def _shipped_lines(selection: Selection, what: str) -> Iterator[dict[str, Any]]:
             )
         return
     for paper in {paper.slug: paper for paper, _ in selection}.values():
-        wanted = {claim.id for own, claim in selection if own.slug == paper.slug}
+        wanted = [claim for own, claim in selection if own.slug == paper.slug]
         decisions = shipped_decisions(paper, folder)
-        yield from decision_lines(d for name, d in decisions.items() if name in wanted)
+        yield from decision_lines(
+            decisions.get(claim.id) or _not_shipped(paper, claim) for claim in wanted
+        )
+
+
+def _not_shipped(paper: Paper, claim: Claim) -> Decision:
+    from probatum.evidence.decide import untested
+
+    decision = untested(paper, claim)
+    return replace(decision, reason="not shipped") if claim.experiment else decision
 
 
 def _experiments(selection: Selection) -> dict[str, set[str]]:

@@ -7,7 +7,14 @@ from typing import Any
 from probatum import catalog
 from probatum.cli.exits import DONE, UNAVAILABLE
 from probatum.cli.options import AsJson
-from probatum.cli.output import broken_modules, console, print_json, verdict_text, warn_broken
+from probatum.cli.output import (
+    broken_modules,
+    console,
+    counted,
+    print_json,
+    verdict_text,
+    warn_broken,
+)
 from probatum.evidence import shipped_index
 from probatum.evidence.described import paper_summary
 
@@ -42,8 +49,13 @@ def _print_table(papers: list[dict[str, Any]]) -> None:
             for verdict, count in paper["verdicts"].items()
             if count
         )
+        if paper["not_shipped"]:
+            verdicts.append("\n" if verdicts else "")
+            verdicts.append(f"{paper['not_shipped']} not shipped", style="dim")
         table.add_row(paper["slug"], paper["domain"], Text(paper["title"]), verdicts)
     out = console()
     out.print(table)
     claims = sum(paper["claims"] for paper in papers)
-    out.print(f"\n{len(papers)} papers, {claims} claims. More: probatum show PAPER")
+    out.print(
+        f"\n{counted(len(papers), 'paper')}, {counted(claims, 'claim')}. More: probatum show PAPER"
+    )

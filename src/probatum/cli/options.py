@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from click import Choice
 
-from probatum.evidence.model import PROFILES
+from probatum.api import store_url
 
-__all__ = ["AsJson", "Profile_", "Store_", "example", "store_exists", "store_url"]
+__all__ = [
+    "AsJson",
+    "ProfileName",
+    "Profile_",
+    "Store_",
+    "example",
+    "readable_store",
+    "store_exists",
+    "store_url",
+]
+
+
+class ProfileName(StrEnum):
+    """Profiles as the parser knows them; every typer takes an enum for a choice."""
+
+    smoke = "smoke"
+    quick = "quick"
+    standard = "standard"
+    full = "full"
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 Profile_ = Annotated[
-    str | None,
+    ProfileName | None,
     typer.Option(
         "--profile",
-        click_type=Choice(PROFILES),
         help="How much may be spent: seconds, a minute, minutes, or the paper's scale.",
     ),
 ]
@@ -39,14 +62,31 @@ def example(*lines: str) -> dict[str, Any]:
     return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}
 
 
-def store_url(store: str | None) -> str:
-    """The SQLAlchemy URL of a store that was named by URL or by file."""
-    if store is None:
-        return "sqlite:///.probatum/evidence.db"
-    return store if "://" in store else f"sqlite:///{store}"
-
-
 def store_exists(url: str) -> bool:
     """False for a SQLite file that is not there; True where one has to connect to know."""
+    file = _sqlite_file(url)
+    return file is None or file.exists()
+
+
+def _sqlite_file(url: str) -> Path | None:
     scheme, _, file = url.partition(":///")
-    return scheme.partition("+")[0] != "sqlite" or Path(file.partition("?")[0]).exists()
+    return Path(file.partition("?")[0]) if scheme.partition("+")[0] == "sqlite" else None
+
+
+@contextmanager
+def readable_store(url: str) -> Iterator[str]:
+    """The URL under which a store can be read: that of a copy, where SQLite may not write to it."""
+    file = _sqlite_file(url)
+    if file is None or not file.is_file() or _writable(file):
+        yield url
+        return
+    with tempfile.TemporaryDirectory(prefix="probatum-") as folder:
+        for part in (file, file.with_name(f"{file.name}-wal")):
+            if part.exists():
+                # Contents only: a copied mode would be read-only again.
+                shutil.copyfile(part, Path(folder, part.name))
+        yield f"sqlite:///{folder}/{file.name}"
+
+
+def _writable(file: Path) -> bool:
+    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)

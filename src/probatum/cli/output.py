@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -19,6 +20,7 @@ __all__ = [
     "STYLES",
     "broken_modules",
     "console",
+    "counted",
     "decision_line",
     "effect_text",
     "print_json",
@@ -52,7 +54,19 @@ def console(*, stderr: bool = False) -> Console:
 
 def warn(message: str) -> None:
     """One line on standard error."""
-    print(f"probatum: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        print(f"probatum: {' '.join(message.split())}", file=sys.stderr, flush=True)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things; what is counted is named in the singular.
+
+    Examples
+    --------
+    >>> counted(1, "paper"), counted(2, "paper")
+    ('1 paper', '2 papers')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def broken_modules(catalog: Catalog) -> list[dict[str, str]]:
@@ -91,7 +105,7 @@ def decision_line(decision: Decision) -> str:
     effect, interval = effect_text(decision)
     said: Iterable[str] = (
         f"effect {effect} {interval}".rstrip() if effect else "",
-        f"n = {decision.n} {decision.unit}" if decision.n else "",
+        f"n = {counted(decision.n, decision.unit.removesuffix('s'))}" if decision.n else "",
         decision.reason,
     )
     tail = ", ".join(part for part in said if part)

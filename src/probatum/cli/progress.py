@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from probatum.cli.output import console, decision_line, warn
+from probatum.cli.output import console, counted, decision_line, warn
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -62,7 +62,7 @@ class CheckProgress:
             cells = sum(1 for _ in run.cells(range(1)))
             self._most[run.name] = cells * run.replicates - run.reused
             self._done[run.name] = 0
-            self._say(f"{run.name}: at most {self._most[run.name]} trials to run")
+            self._say(f"{run.name}: at most {counted(self._most[run.name], 'trial')} to run")
         self._draw()
 
     def finished(self, run: Run, outcome: Outcome) -> None:
@@ -71,7 +71,7 @@ class CheckProgress:
             self.kept += 1
         self._done[run.name] = self._done.get(run.name, 0) + 1
         if time.monotonic() - self._spoke >= SECONDS_BETWEEN_LINES:
-            self._say(f"{self.kept} of at most {sum(self._most.values())} trials done")
+            self._say(f"{self.kept} of at most {counted(sum(self._most.values()), 'trial')} done")
         self._draw()
 
     def decided(self, run: Run, decision: Decision) -> None:

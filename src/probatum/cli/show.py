@@ -75,6 +75,7 @@ def _trial_lines(claim: dict[str, Any]) -> list[tuple[str, str]]:
     )
     return [
         ("arms", "; ".join(_arm_words(arm) for arm in claim["arms"])),
+        ("controls", ", ".join(claim["control"])),
         ("data", "; ".join(f"{d['name']} ({d['licence']})" for d in claim["datasets"])),
         ("replicates", profiles),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 from probatum import catalog
 from probatum.cli.exits import DONE, UNAVAILABLE
 from probatum.cli.options import AsJson
-from probatum.cli.output import console, print_json, verdict_text, warn, warn_broken
+from probatum.cli.output import console, counted, print_json, verdict_text, warn, warn_broken
 from probatum.evidence import shipped_index
 from probatum.evidence.described import shipped_standing
 
@@ -50,9 +50,11 @@ def _print_standing(standing: dict[str, Any]) -> None:
         out.print(table)
         out.print()
     stale, missing = standing["stale"], standing["missing"]
+    rest = standing["claims"] - len(standing["rows"]) - len(missing)
     out.print(
-        f"{standing['papers']} papers, {standing['claims']} claims: {standing['fresh']} fresh, "
-        f"{len(stale)} stale, {len(missing)} without shipped evidence"
+        f"{counted(standing['papers'], 'paper')}, {counted(standing['claims'], 'claim')}: "
+        f"{standing['fresh']} fresh, {len(stale)} stale, {len(missing)} not shipped, "
+        f"{rest} untested (nothing here can try them)"
     )
     again = sorted({name.partition("/")[0] for name in (*stale, *missing)})
     if again:

@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from probatum.evidence.model import Arm, Budget, Claim, Decision, Paper
-from probatum.evidence.shipped_index import SHIPPED, ShippedError, freshness, read_index
+from probatum.evidence.shipped_index import SHIPPED, ShippedError, damage, freshness, read_index
 
-__all__ = ["changed_verdicts", "claim_facts", "paper_facts", "paper_summary", "shipped_standing"]
+__all__ = [
+    "changed_verdicts",
+    "claim_facts",
+    "not_shipped",
+    "paper_facts",
+    "paper_summary",
+    "shipped_standing",
+]
 
 VERDICTS = ("holds", "fails", "undecided", "untested")
 
@@ -21,11 +28,22 @@ def _shipped_verdict(index: Mapping[str, Any], slug: str, claim: str) -> str:
     return verdict if verdict in VERDICTS else ""
 
 
+def not_shipped(selection: Iterable[tuple[Paper, Claim]], index: Mapping[str, Any]) -> list[str]:
+    """Claims, as ``slug/claim``, that can be tried but have no shipped verdict."""
+    return [
+        f"{paper.slug}/{claim.id}"
+        for paper, claim in selection
+        if claim.experiment is not None and not _shipped_verdict(index, paper.slug, claim.id)
+    ]
+
+
 def paper_summary(paper: Paper, index: Mapping[str, Any]) -> dict[str, Any]:
-    """A paper in one line, with its shipped verdicts; claims without any count as untested."""
+    """A paper in one line: shipped verdicts, and how many claims that can be tried have none."""
     verdicts = dict.fromkeys(VERDICTS, 0)
+    lacking = not_shipped([(paper, claim) for claim in paper.claims], index)
     for claim in paper.claims:
-        verdicts[_shipped_verdict(index, paper.slug, claim.id) or "untested"] += 1
+        if f"{paper.slug}/{claim.id}" not in lacking:
+            verdicts[_shipped_verdict(index, paper.slug, claim.id) or "untested"] += 1
     return {
         "slug": paper.slug,
         "title": paper.title,
@@ -35,6 +53,7 @@ def paper_summary(paper: Paper, index: Mapping[str, Any]) -> dict[str, Any]:
         "claims": len(paper.claims),
         "uses": [tool.name for tool in paper.tools],
         "verdicts": verdicts,
+        "not_shipped": len(lacking),
     }
 
 
@@ -151,7 +170,7 @@ def shipped_standing(
         "missing": missing,
         "rows": rows,
     }
-    return standing, problems
+    return standing, [*problems, *damage(folder)]
 
 
 def changed_verdicts(

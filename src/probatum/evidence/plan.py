@@ -22,7 +22,7 @@ class ExperimentPlan:
     """What one experiment may need at most; it stops earlier where its claims are decided.
 
     ``seconds`` is None where nothing like it was ever timed; ``notes`` name claims that the
-    budget can't decide.
+    budget can't decide. ``memory_gb`` is the limit on all workers together.
     """
 
     paper: str

@@ -19,6 +19,7 @@ __all__ = [
     "SHIPPED",
     "ShippedError",
     "cell_key",
+    "damage",
     "damaged",
     "file_hash",
     "freshness",
@@ -78,6 +79,14 @@ def damaged(folder: Path = SHIPPED) -> list[str]:
     wrong = present ^ set(stated)
     wrong |= {name for name in present & set(stated) if file_hash(folder / name) != stated[name]}
     return sorted(wrong)
+
+
+def damage(folder: Path = SHIPPED) -> list[str]:
+    """One line per file that :func:`damaged` names, with what mends it."""
+    return [
+        f"{name} is not as it was shipped; restore it, or write it anew with probatum check --ship"
+        for name in damaged(folder)
+    ]
 
 
 def group_name(arms: tuple[Arm, ...]) -> str:

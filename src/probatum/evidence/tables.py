@@ -44,6 +44,7 @@ TRIAL_COLUMNS = {
     "tries": "whole",
     "size": "text",
     "fingerprint": "text",
+    "message": "text",
 }
 DECISION_COLUMNS = {
     "paper": "text",
@@ -73,7 +74,8 @@ def trial_lines(records: Iterable[Record]) -> Iterator[Line]:
     """One line per measurement, and one per trial that failed.
 
     ``size`` and ``fingerprint`` tell trials of different profiles and of different code apart;
-    shipped evidence has one of each, and leaves them empty.
+    shipped evidence has one of each, and leaves them empty, as it does ``message``, the error of a
+    trial that failed.
     """
     for record in records:
         about = {
@@ -87,6 +89,7 @@ def trial_lines(records: Iterable[Record]) -> Iterator[Line]:
             **dict.fromkeys(("x", "metric", "value", "successes", "tries")),
             "size": json.dumps(dict(record.size), sort_keys=True) if record.size else "",
             "fingerprint": record.fingerprint,
+            "message": " ".join(record.message.split()),
         }
         if record.status != "ok":
             yield about
