@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from trials_for_engine import arm, dataset, experiment, paper, selection
 
-from probatum.evidence import Budget, Claim, Metric, Paper, Stat, Within
+from probatum.evidence import Budget, Claim, Metric, Paper, Rate, Stat, Within
 from probatum.evidence.plan import plan
+from probatum.evidence.procedures import Region, floor_of_rate
 from probatum.evidence.run import execute
 from probatum.evidence.shipped import read_sidecar, ship
 from probatum.evidence.store import Store
@@ -79,3 +80,15 @@ def test_exclusive_trials_use_one_worker(store: Store) -> None:
     once = replace(OF, source="deterministic", datasets=(dataset("d"),))
     (found,) = plan(selection(toy(once)), store=store, jobs=8)
     assert (found.replicates, found.trials) == (1, 2)
+
+
+def test_a_rate_says_how_many_tries_it_needs(store: Store) -> None:
+    counted = experiment(
+        (arm("good", "method", rate=0.95),), "counts", metrics={"hit": Metric("higher")}
+    )
+    rate = Rate("hit", "good", low=0.8, independent=True)
+    of = paper(Claim("often", "It is.", "paper", counted, rate))
+    (entry,) = plan(selection(of), store=store)
+    assert entry.notes == (
+        f"often needs at least {floor_of_rate(Region(low=0.8))} tries over all replicates",
+    )

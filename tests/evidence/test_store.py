@@ -88,7 +88,6 @@ def test_an_attempt_is_stored_once_and_the_last_is_final(store: Store) -> None:
     assert store.final(["k"])["k"].attempt == 3
     kept = list(store.records("toy", attempts=True))
     assert [(r.attempt, r.final) for r in kept] == [(1, False), (2, False), (3, True)]
-    assert store.status_counts() == {"ok": 1}
     assert len(list(store.records("toy"))) == 1
     assert not list(store.records("other"))
     store.forget(["k"])
@@ -272,7 +271,6 @@ def test_damage_is_told(store: Store) -> None:
         lambda: list(store.records()),
         lambda: store.final(["k"]),
         lambda: store.last_attempts(["k"]),
-        store.status_counts,
     ):
         with pytest.raises(StoreError, match="can't read the store: no such table"):
             read()

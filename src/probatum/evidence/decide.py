@@ -40,6 +40,7 @@ from probatum.evidence.procedures import (
     decide_mean,
     decide_rate,
     floor_of_mean,
+    floor_of_rate,
     look_schedule,
 )
 
@@ -52,6 +53,7 @@ __all__ = [
     "floor",
     "not_run",
     "replicates_budget",
+    "tries_needed",
     "untested",
 ]
 
@@ -132,6 +134,13 @@ def floor(claim: Claim, alpha: float) -> int:
         elif isinstance(part, Rate) and not part.independent:
             needed = max(needed, floor_of_mean(_region(part), "exact", share, (0.0, 1.0)))
     return needed
+
+
+def tries_needed(claim: Claim, alpha: float) -> int | None:
+    """Fewest independent tries, over all replicates, at which the rates claimed could hold."""
+    rates = [part for part in claim.parts if isinstance(part, Rate) and part.independent]
+    share = alpha / max(len(_pieces(claim)), 1) if rates else alpha
+    return max((floor_of_rate(_region(part), share) for part in rates), default=None)
 
 
 def _decide_within(

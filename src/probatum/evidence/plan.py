@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from probatum.evidence.decide import claim_alpha, floor
+from probatum.evidence.decide import claim_alpha, floor, tries_needed
 from probatum.evidence.model import Claim, Paper, Profile
 from probatum.evidence.run import Run, open_runs
 from probatum.evidence.store import Store, plain_size
@@ -53,6 +53,17 @@ def _seconds_per_trial(run: Run, store: Store, sidecar: Mapping[str, Any]) -> fl
     return None
 
 
+def _notes(run: Run) -> Iterator[str]:
+    """What the claims need at the least, where that is more than planned or not known."""
+    alpha = claim_alpha(run.paper)
+    for claim in run.claims:
+        least, tries = floor(claim, alpha), tries_needed(claim, alpha)
+        if claim.stochastic and least > run.replicates:
+            yield f"{claim.id} needs at least {least} replicates to be decided"
+        if tries is not None:
+            yield f"{claim.id} needs at least {tries} tries over all replicates"
+
+
 def plan(
     selection: Sequence[tuple[Paper, Claim]],
     *,
@@ -69,7 +80,8 @@ def plan(
     """
     plans = []
     for run in open_runs(selection, profile, replicates):
-        keys = run.keys(range(run.replicates))
+        # A run that can decide nothing is left out when it comes to it.
+        keys = run.keys(range(run.replicates)) if run.promising else []
         stored = sum(
             record.serves(run.budget.seconds, run.budget.memory_gb)
             for record in store.final(keys).values()
@@ -77,12 +89,6 @@ def plan(
         each = _seconds_per_trial(run, store, (sidecars or {}).get(run.paper.slug, {}))
         missing = len(keys) - stored
         workers = 1 if run.experiment.exclusive else max(jobs, 1)
-        alpha = claim_alpha(run.paper)
-        notes = tuple(
-            f"{claim.id} needs at least {floor(claim, alpha)} replicates to be decided"
-            for claim in run.claims
-            if floor(claim, alpha) > run.replicates and claim.stochastic
-        )
         plans.append(
             ExperimentPlan(
                 paper=run.paper.slug,
@@ -94,7 +100,7 @@ def plan(
                 seconds=None if each is None else each * missing / workers,
                 memory_gb=run.budget.memory_gb * workers,
                 disk_mb=round(missing * BYTES_PER_TRIAL / 1e6, 3),
-                notes=notes,
+                notes=tuple(_notes(run)),
             )
         )
     return plans

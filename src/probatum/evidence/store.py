@@ -20,7 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from probatum.evidence.model import Row
-from probatum.evidence.trial import STATUSES, Outcome, Task
+from probatum.evidence.trial import Outcome, Task
 
 __all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment", "plain_size"]
 
@@ -366,17 +366,6 @@ class Store:
         with self._reading() as connection:
             query = sa.select(_environments.c.id, _environments.c.described)
             return {i: json.loads(text) for i, text in connection.execute(query)}
-
-    def status_counts(self) -> dict[str, int]:
-        """Number of final trials by status."""
-        with self._reading() as connection:
-            query = (
-                sa.select(_trials.c.status, sa.func.count())
-                .where(_trials.c.final)
-                .group_by(_trials.c.status)
-            )
-            counts = {row[0]: row[1] for row in connection.execute(query)}
-        return {status: counts[status] for status in STATUSES if status in counts}
 
     def close(self) -> None:
         """Release the connections."""
