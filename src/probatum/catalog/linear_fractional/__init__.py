@@ -367,7 +367,7 @@ PAPER = Paper(
         Claim(
             "risk-decomposition",
             "The excess risk is bounded by the sum of a regression, a threshold and a sampling "
-            "part, in every run.",
+            "part, in every run and for every rule (the control's too).",
             "paper",
             excess_risk,
             Every("excess", "plug-in", high=0.0, slack=1e-10, at_least=300),
