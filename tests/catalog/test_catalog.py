@@ -19,6 +19,7 @@ from probatum.evidence.keys import arm_groups, trial_key
 from probatum.evidence.model import resolve
 from probatum.evidence.run import execute
 from probatum.evidence.shipped import SHIPPED, freshness, index, read_index
+from probatum.evidence.shipped_index import CHECKSUMS, damaged
 from probatum.evidence.store import Store
 
 CATALOG = catalog.load()
@@ -127,7 +128,9 @@ def test_the_index_follows_from_the_shipped_evidence() -> None:
         pytest.skip("nothing is shipped yet")
     assert read_index() == index(CATALOG.papers)
     known = {f"{paper.slug}.{end}" for paper in CATALOG.papers for end in ("csv", "json")}
-    assert {path.name for path in SHIPPED.iterdir()} - {"index.json", "__pycache__"} <= known
+    known |= {"index.json", CHECKSUMS, "__pycache__"}
+    assert {path.name for path in SHIPPED.iterdir()} <= known
+    assert damaged() == []
 
 
 @pytest.mark.parametrize("paper", PAPERS)
