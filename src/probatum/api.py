@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probatum import catalog
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from probatum.evidence.model import Profile
+    from probatum.evidence.opened import Own
     from probatum.evidence.run import RunReport, Watcher
     from probatum.evidence.store import Store
 
@@ -83,6 +85,9 @@ def check(
     store: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     watcher: Watcher | None = None,
+    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    data_options: Mapping[str, str] | None = None,
+    arms: Mapping[str, str] | None = None,
 ) -> Checked:
     """Run what the claims of a selection still need, and decide them.
 
@@ -102,6 +107,12 @@ def check(
         Forget stored trials of these claims first.
     watcher : Watcher, optional
         Is told how the run gets on.
+    data : path or sequence of paths
+        Files of your own to ask the claims of, in the place of the paper's data sets.
+    data_options : mapping of str to str, optional
+        How to read them, such as ``{"target": "y"}``.
+    arms : mapping of str to str, optional
+        Methods of your own to put beside the paper's: names and ``module:attribute``.
 
     Returns
     -------
@@ -113,7 +124,8 @@ def check(
     probatum.catalog.UnknownName
         For a paper or claim that is not in the catalog.
     ValueError
-        If nothing was named, a profile or number can't be, or the replicates can't decide anything.
+        If nothing was named, a profile or number can't be, the replicates can't decide anything, or
+        data or a method is not what the claims' experiments take.
     TypeError
         For arguments of another type, such as names in one list.
 
@@ -133,9 +145,18 @@ def check(
         store=store_url(store),
         fresh=fresh,
         watcher=watcher,
+        own=_own(data, data_options, arms),
     )
     run = {**ran.report.described(), "failures": [asdict(failure) for failure in ran.failures]}
     return Checked(ran.report.decisions, trials_frame(ran.report), run, ran.problems)
+
+
+def _own(data: Any, options: Any, arms: Any) -> Own:
+    from probatum.evidence.opened import Own, parse_arm
+
+    files = (data,) if isinstance(data, str | os.PathLike) else tuple(data)
+    named = [parse_arm(f"{name}={target}") for name, target in dict(arms or {}).items()]
+    return Own(tuple(Path(file) for file in files), dict(options or {}), dict(named))
 
 
 def _refuse_misuse(
@@ -193,11 +214,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came out, what could not be run, and why trials failed."""
+    """What came out, what could not be run, and why trials failed.
+
+    ``closed`` says of claims why they can't be asked of a reader's data or method.
+    """
 
     report: RunReport
     problems: list[str]
     failures: list[Failure]
+    closed: list[str]
 
 
 def _failures(report: RunReport, store: Store) -> list[Failure]:
@@ -221,6 +246,7 @@ def run_check(
     store: str,
     fresh: bool,
     watcher: Watcher | None,
+    own: Own | None = None,
 ) -> Ran:
     """:func:`check` before its table is made; a front door needs the runs themselves."""
     from probatum.evidence.decide import not_run
@@ -229,7 +255,7 @@ def run_check(
 
     if not names:
         raise ValueError("name a paper, or a claim as SLUG/CLAIM")
-    wanted = catalog.select(catalog.load(), names)
+    wanted, closed = selected(catalog.load(), names, own)
     kept, lost = runnable(wanted)
     with Store(store) as opened:
         report = execute(
@@ -247,7 +273,17 @@ def run_check(
         not_run(paper, claim, lost[paper.slug]) if paper.slug in lost else next(decided)
         for paper, claim in wanted
     ]
-    return Ran(report, [*lost.values(), *report.problems], failures)
+    return Ran(report, [*lost.values(), *report.problems], failures, closed)
+
+
+def selected(
+    loaded: catalog.Catalog, names: list[str], own: Own | None
+) -> tuple[list[tuple[Paper, Claim]], list[str]]:
+    """The claims named, asked of what a reader brings; and why others of them can't be."""
+    from probatum.evidence.opened import open_selection
+
+    wanted = catalog.select(loaded, names)
+    return open_selection(wanted, own) if own else (wanted, [])
 
 
 def trials_frame(report: RunReport) -> pd.DataFrame:

@@ -71,6 +71,13 @@ def toy(use_catalog, monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def toy_open(toy, use_catalog):
+    """The toy catalog whose papers take a reader's data and methods, in an empty folder."""
+    use_catalog("toy_open")
+    return toy
+
+
+@pytest.fixture
 def probatum(toy, capfd):
     """Call the command line in this process."""
 

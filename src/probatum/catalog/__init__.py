@@ -10,7 +10,7 @@ from types import ModuleType
 
 from probatum.evidence import Claim, Paper
 
-__all__ = ["Catalog", "UnknownName", "load", "select"]
+__all__ = ["Catalog", "UnknownName", "load", "nearest", "select"]
 
 
 class UnknownName(LookupError):
@@ -35,13 +35,14 @@ class Catalog:
         for paper in self.papers:
             if paper.slug == slug:
                 return paper
-        raise UnknownName(_unknown("paper", slug, [paper.slug for paper in self.papers]))
+        raise UnknownName(nearest("paper", slug, [paper.slug for paper in self.papers]))
 
 
-def _unknown(what: str, name: str, known: list[str]) -> str:
+def nearest(what: str, name: str, known: list[str], listed: str = "probatum list") -> str:
+    """One line for a name that is not known, with those that are near it."""
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
     near = near or [other for other in known if name.lower() in other.lower()][:3]
-    hint = f"nearest: {', '.join(near)}" if near else f"see `probatum list` for the {len(known)}"
+    hint = f"nearest: {', '.join(near)}" if near else f"see `{listed}` for the {len(known)}"
     return f"unknown {what} {name!r}; {hint}"
 
 
@@ -81,7 +82,7 @@ def select(catalog: Catalog, names: list[str]) -> list[tuple[Paper, Claim]]:
         claims = [claim for claim in paper.claims if claim_id in ("", claim.id)]
         if not claims:
             known = [claim.id for claim in paper.claims]
-            raise UnknownName(_unknown(f"claim of {slug}", claim_id, known))
+            raise UnknownName(nearest(f"claim of {slug}", claim_id, known))
         for claim in claims:
             chosen[slug, claim.id] = (paper, claim)
     return list(chosen.values())

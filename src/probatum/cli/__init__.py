@@ -12,7 +12,7 @@ import typer
 
 from probatum import __version__
 from probatum.catalog import UnknownName
-from probatum.cli import check, doctor, export, listing, show, status
+from probatum.cli import check, doctor, export, listing, show, status, use
 from probatum.cli.exits import (
     DONE,
     MISUSED,
@@ -77,9 +77,22 @@ app.command(
     **example(
         "probatum check linear-fractional --plan",
         "probatum check linear-fractional --profile quick --jobs 4",
+        "probatum check linear-fractional --data mine.csv --target y",
+        "probatum check linear-fractional --arm mine=my_package:MyClassifier",
         "probatum check --all --strict --json > decisions.json",
     ),
 )(check.check)
+app.command(
+    "use",
+    # A tool parses its own arguments, and answers to --help itself.
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "allow_interspersed_args": False,
+        "help_option_names": [],
+    },
+    **example("probatum use", "probatum use linear-fractional train.csv --target y"),
+)(use.use)
 app.command("status", **example("probatum status", "probatum status --json | jq .stale"))(
     status.status
 )

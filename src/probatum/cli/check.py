@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import asdict
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +20,7 @@ from probatum.cli.exits import (
     STOPPED,
     UNAVAILABLE,
     Ended,
+    os_error_line,
     store_errors_named,
 )
 from probatum.cli.options import (
@@ -34,6 +38,7 @@ from probatum.evidence import Claim, Paper, shipped_index
 from probatum.evidence.described import changed_verdicts, not_shipped
 
 if TYPE_CHECKING:
+    from probatum.evidence.opened import Own
     from probatum.evidence.run import RunReport
 
 __all__ = ["check"]
@@ -80,6 +85,29 @@ def check(
             help="Most replicates, instead of the profile's.",
         ),
     ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--data", metavar="FILE", help="Ask the claims of a file of your own; repeatable."
+        ),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COL", help="Column to predict in --data.")
+    ] = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="NAME=VALUE", help="Another option for reading --data; repeatable."
+        ),
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arm",
+            metavar="NAME=MODULE:ATTR",
+            help="Put a method of your own beside the paper's; repeatable.",
+        ),
+    ] = None,
     store: Store_ = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget stored trials of these claims first.")
@@ -92,10 +120,13 @@ def check(
 ) -> int:
     """Try claims: run the trials they still need, and decide them by valid statistics."""
     _refuse_misuse(names or [], everything, plan, fresh, ship, profile, replicates)
+    own = _own(data or [], target, with_ or [], arm or [])
+    if own and (ship or against):
+        raise Ended(MISUSED, "evidence on data or methods of your own can't be shipped or compared")
     profile = profile or (ProfileName.standard if ship else ProfileName.quick)
     loaded = catalog.load()
     names = [paper.slug for paper in loaded.papers] if everything else names or []
-    selection = _selected(loaded, names, profile, replicates)
+    selection, closed = _selected(loaded, names, own, profile, replicates)
     index = shipped_index.read_index(shipped_index.SHIPPED) if against else {}
     url = store_url(store)
     problems = []
@@ -107,10 +138,10 @@ def check(
             return _plan(selection, url, profile, replicates, jobs, as_json)
         lost = _nothing_to_compare(selection, index, ship) if against else []
         lost += shipped_index.damage(shipped_index.SHIPPED) if against else []
-        ran = _run(names, selection, quiet, profile, replicates, jobs, url, fresh)
+        ran = _run(names, selection, quiet, profile, replicates, jobs, url, fresh, own)
         report = ran.report
         lost = [*lost, *ran.problems, *(_ship(report, url) if ship else [])]
-    _print_report(ran, as_json, quiet)
+    _print_report(ran, as_json, quiet, own)
     for problem in lost:
         warn(problem)
     wrong = strict and any(decision.verdict == "fails" for decision in report.decisions)
@@ -156,21 +187,47 @@ def _nothing_to_compare(selection: Selection, index: dict[str, Any], ship: bool)
     return problems
 
 
-def _selected(loaded: Catalog, names: list[str], profile: Any, replicates: int | None) -> Selection:
-    """The claims named that can be run here; wrong names and numbers end the command."""
+def _own(data: list[Path], target: str | None, with_: list[str], arms: list[str]) -> Own:
+    """What a reader brings, as given on the command line."""
+    from probatum.evidence.opened import Own, parse_arm
+
+    options = {} if target is None else {"target": target}
+    for text in with_:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise Ended(MISUSED, f"--with takes NAME=VALUE, got {text!r}")
+        options[name.replace("-", "_")] = value
+    try:
+        named = [parse_arm(text) for text in arms]
+    except ValueError as error:
+        raise Ended(MISUSED, f"--arm: {error}") from error
+    twice = {name for name, _ in named if [other for other, _ in named].count(name) > 1}
+    if twice:
+        raise Ended(MISUSED, f"--arm: {', '.join(sorted(twice))} is given twice")
+    if named and os.getcwd() not in sys.path:
+        # A method of one's own lies, as often as not, in the folder one works in.
+        sys.path.insert(0, os.getcwd())
+    return Own(tuple(data), options, dict(named))
+
+
+def _selected(
+    loaded: Catalog, names: list[str], own: Own, profile: Any, replicates: int | None
+) -> tuple[Selection, list[str]]:
+    """The claims named that can be asked; wrong names, numbers and files end the command."""
     from probatum.evidence.run import open_runs
 
     try:
-        selection = catalog.select(loaded, names)
+        selection, closed = api.selected(loaded, names, own)
+        kept, _ = api.runnable(selection)
+        open_runs(kept, profile, replicates)
     except catalog.UnknownName:
         warn_broken(loaded)
         raise
-    kept, _ = api.runnable(selection)
-    try:
-        open_runs(kept, profile, replicates)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise Ended(MISUSED, str(error)) from error
-    return selection
+    except OSError as error:
+        raise Ended(UNAVAILABLE, os_error_line(error)) from error
+    return selection, closed
 
 
 def _run(
@@ -182,6 +239,7 @@ def _run(
     jobs: int | None,
     url: str,
     fresh: bool,
+    own: Own,
 ) -> api.Ran:
     claims = sum(claim.experiment is not None for _, claim in selection)
     with CheckProgress(claims, quiet=quiet) as progress:
@@ -194,6 +252,7 @@ def _run(
                 store=url,
                 fresh=fresh,
                 watcher=progress,
+                own=own,
             )
         except KeyboardInterrupt:
             kept = counted(progress.kept, "finished trial")
@@ -261,7 +320,7 @@ def _ship(report: RunReport, url: str) -> list[str]:
     return lost
 
 
-def _print_report(ran: api.Ran, as_json: bool, quiet: bool) -> None:
+def _print_report(ran: api.Ran, as_json: bool, quiet: bool, own: Own) -> None:
     report = ran.report
     controls = _control_verdicts(report)
     from probatum.cli.check_tables import print_decisions, print_next
@@ -276,10 +335,11 @@ def _print_report(ran: api.Ran, as_json: bool, quiet: bool) -> None:
             for decision in report.decisions
         ]
         failures = [asdict(failure) for failure in ran.failures]
-        print_json({"run": {**report.described(), "failures": failures}, "decisions": decisions})
+        run = {**report.described(), "failures": failures, "not_asked": ran.closed}
+        print_json({"run": run, "decisions": decisions})
         return
     print_decisions(ran, controls)
-    if not quiet:
+    if not quiet and not own:
         print_next(report)
 
 

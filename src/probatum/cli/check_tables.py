@@ -37,6 +37,10 @@ def print_decisions(ran: Ran, controls: Mapping[str, Mapping[str, str]]) -> None
         asked = [(f"control {arm}: {verdict}", "dim") for arm, verdict in of.items()]
         for text, style in [*_below(report, decision), *asked]:
             out.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
+    if ran.closed:
+        out.print(Text("\nnot asked", style="bold"))
+    for why in ran.closed:
+        out.print(Text(why, style="dim"))
     if ran.failures:
         out.print(Text("\nfailed trials", style="bold"))
     for failure in ran.failures:

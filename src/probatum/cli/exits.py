@@ -17,6 +17,7 @@ __all__ = [
     "UNAVAILABLE",
     "Ended",
     "Terminated",
+    "os_error_line",
     "store_errors_named",
     "terminable",
 ]
@@ -39,6 +40,12 @@ class Ended(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+def os_error_line(error: OSError) -> str:
+    """What the system refused, and for which file."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said
 
 
 class Terminated(KeyboardInterrupt):

@@ -40,6 +40,9 @@ def export(
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Shipped evidence instead of a store's.")
     ] = False,
+    own: Annotated[
+        bool, typer.Option("--own", help="Trials on data or methods of your own, and no others.")
+    ] = False,
     store: Store_ = None,
     profile: Profile_ = None,
     as_json: AsJson = False,
@@ -53,6 +56,8 @@ def export(
         raise Ended(MISUSED, f"{output} can't be a file: name one in a folder that exists")
     if shipped and (store is not None or profile is not None):
         raise Ended(MISUSED, "--shipped takes neither --store nor --profile")
+    if own and (shipped or what != What.trials):
+        raise Ended(MISUSED, "--own is for trials of a store")
     loaded = catalog.load()
     selection = catalog.select(loaded, names or [paper.slug for paper in loaded.papers])
     if shipped:
@@ -64,7 +69,7 @@ def export(
             hint = "name one with --store, run probatum check, or export --shipped evidence"
             raise Ended(UNAVAILABLE, f"there is no store {url}: {hint}")
         with store_errors_named():
-            rows = _write_stored(output, selection, what, url, profile or "quick")
+            rows = _write_stored(output, selection, what, url, profile or "quick", own)
     broken = bool(loaded.broken) and not names
     if broken:
         warn_broken(loaded)
@@ -75,7 +80,9 @@ def export(
     return UNAVAILABLE if broken else DONE
 
 
-def _write_stored(output: Path, selection: Selection, what: str, url: str, profile: Any) -> int:
+def _write_stored(
+    output: Path, selection: Selection, what: str, url: str, profile: Any, own: bool
+) -> int:
     from probatum.evidence.store import Store
     from probatum.evidence.tables import decision_lines, stored_decisions
 
@@ -83,16 +90,19 @@ def _write_stored(output: Path, selection: Selection, what: str, url: str, profi
         if what == "decisions":
             lines = decision_lines(stored_decisions(selection, opened, profile))
         else:
-            lines = _stored_trials(selection, opened)
+            lines = _stored_trials(selection, opened, own)
         return _write(output, lines, what)
 
 
-def _stored_trials(selection: Selection, store: Store) -> Iterator[dict[str, Any]]:
+def _stored_trials(selection: Selection, store: Store, own: bool) -> Iterator[dict[str, Any]]:
+    """The paper's own trials, or those on a reader's data and methods: never both in one file."""
+    from probatum.evidence.opened import declared
     from probatum.evidence.tables import trial_lines
 
-    for paper, experiments in _experiments(selection).items():
-        of = (r for r in store.records(paper) if r.experiment in experiments)
-        yield from trial_lines(of)
+    papers = {paper.slug: paper for paper, _ in selection}
+    for slug, experiments in _experiments(selection).items():
+        of = (r for r in store.records(slug) if r.experiment in experiments)
+        yield from trial_lines(r for r in of if declared(papers[slug], r) != own)
 
 
 def _shipped_lines(selection: Selection, what: str) -> Iterator[dict[str, Any]]:

@@ -34,6 +34,9 @@ def show(
     return DONE
 
 
+_OPEN = {"data": "your data (--data FILE)", "arm": "your method (--arm NAME=MODULE:ATTR)"}
+
+
 def _print_paper(facts: dict[str, Any]) -> None:
     from rich.text import Text
 
@@ -45,7 +48,7 @@ def _print_paper(facts: dict[str, Any]) -> None:
     lines = [
         ("import", ", ".join(method.replace(":", ".") for method in facts["methods"])),
         ("extras", ", ".join(facts["extras"])),
-        ("use", ", ".join(facts["uses"])),
+        *[("use", f"probatum use {t['name']} {t['example']}") for t in facts["tools"]],
     ]
     out.print(_grid(lines))
     before: list[tuple[str, str]] = []
@@ -78,6 +81,7 @@ def _trial_lines(claim: dict[str, Any]) -> list[tuple[str, str]]:
         ("controls", ", ".join(claim["control"])),
         ("data", "; ".join(f"{d['name']} ({d['licence']})" for d in claim["datasets"])),
         ("replicates", profiles),
+        ("open to", " and ".join(_OPEN[name] for name, is_so in claim["open"].items() if is_so)),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from probatum.evidence.model import (
     AllOf,
+    Answer,
     Arm,
     Block,
     Budget,
@@ -14,6 +15,7 @@ from probatum.evidence.model import (
     Metric,
     Paper,
     Part,
+    Progress,
     Rate,
     Row,
     Stat,
@@ -23,6 +25,7 @@ from probatum.evidence.model import (
 
 __all__ = [
     "AllOf",
+    "Answer",
     "Arm",
     "Block",
     "Budget",
@@ -35,6 +38,7 @@ __all__ = [
     "Metric",
     "Paper",
     "Part",
+    "Progress",
     "Rate",
     "Row",
     "Stat",

@@ -68,6 +68,10 @@ def paper_facts(paper: Paper, claims: Iterable[Claim] | None = None) -> dict[str
         "methods": list(paper.methods),
         "extras": list(paper.extras),
         "uses": [tool.name for tool in paper.tools],
+        "tools": [
+            {"name": tool.name, "summary": tool.summary, "example": tool.example}
+            for tool in paper.tools
+        ],
         "claims": [claim_facts(claim) for claim in (paper.claims if claims is None else claims)],
     }
 
@@ -87,6 +91,7 @@ def claim_facts(claim: Claim) -> dict[str, Any]:
         "control": [],
         "needs": claim.missing,
         "profiles": {},
+        "open": {"data": False, "arm": False},
     }
     if experiment is not None:
         facts["criterion"] = {
@@ -96,6 +101,10 @@ def claim_facts(claim: Claim) -> dict[str, Any]:
         facts["arms"] = [_arm_facts(arm) for arm in experiment.arms]
         facts["datasets"] = [{"name": d.id, "licence": d.licence} for d in experiment.datasets]
         facts["control"] = [arm.id for arm in experiment.arms if arm.role == "control"]
+        facts["open"] = {
+            "data": experiment.data_slot is not None,
+            "arm": experiment.arm_interface is not None,
+        }
         facts["profiles"] = {name: _budget(b) for name, b in experiment.budgets.items()}
     return facts
 

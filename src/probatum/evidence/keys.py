@@ -36,7 +36,13 @@ def arm_groups(experiment: Experiment) -> list[tuple[Arm, ...]]:
 
 def _targets(experiment: Experiment, arms: Iterable[Arm], dataset: Dataset) -> list[str]:
     prepare = [experiment.prepare] if experiment.prepare else []
-    return [experiment.trial, dataset.load, *prepare, *(arm.make for arm in arms)]
+    made = [target for arm in arms for target in (arm.make, arm.own) if target]
+    return [experiment.trial, dataset.load, *prepare, *made]
+
+
+def _described_arm(arm: Arm) -> dict[str, Any]:
+    described = {"id": arm.id, "make": arm.make, "params": dict(arm.params)}
+    return {**described, "own": arm.own} if arm.own else described
 
 
 def trial_fingerprint(experiment: Experiment, arms: Iterable[Arm], dataset: Dataset) -> str:
@@ -61,7 +67,7 @@ def trial_key(
 ) -> str:
     """Key of a trial: no profile, no statement, no order of arms is in it."""
     arms = tuple(arms)
-    described = [{"id": a.id, "make": a.make, "params": dict(a.params)} for a in arms]
+    described = [_described_arm(arm) for arm in arms]
     return _digest(
         {
             "protocol": PROTOCOL,

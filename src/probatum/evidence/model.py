@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from probatum.evidence.criteria import AllOf, Criterion, Every, Rate, Stat, Within
 from probatum.evidence.naming import check_slug, check_target, check_unique, one_of
+from probatum.evidence.tool import Answer, Progress, Tool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PROFILES",
     "AllOf",
+    "Answer",
     "Arm",
     "Block",
     "Budget",
@@ -33,6 +35,7 @@ __all__ = [
     "Metric",
     "Paper",
     "Part",
+    "Progress",
     "Rate",
     "Row",
     "Stat",
@@ -68,7 +71,8 @@ def resolve(target: str) -> Any:
 class Arm:
     """One contender: a factory for an object that the trial drives.
 
-    ``library`` names what a baseline is built from, with its version where it is pinned.
+    ``library`` names what a baseline is built from, with its version where it is pinned. ``own``
+    is the ``module:attribute`` of a reader's method, which ``make`` is given where it is another.
     """
 
     id: str
@@ -76,15 +80,19 @@ class Arm:
     role: Literal["method", "baseline", "control"] = "baseline"
     library: str = ""
     params: Params = field(default_factory=dict)
+    own: str = ""
 
     def __post_init__(self) -> None:
         check_slug("arm id", self.id)
         check_target(f"arm {self.id}: make", self.make)
+        if self.own:
+            check_target(f"arm {self.id}: own", self.own)
         one_of(f"arm {self.id}: role", self.role, ("method", "baseline", "control"))
 
     def build(self, **overrides: Any) -> Any:
         """Build a fresh object, with the arm's parameters and any the trial adds."""
-        return resolve(self.make)(**{**self.params, **overrides})
+        own = {"make": self.own} if self.own not in ("", self.make) else {}
+        return resolve(self.make)(**{**self.params, **own, **overrides})
 
 
 @dataclass(frozen=True)
@@ -209,8 +217,11 @@ class Experiment:
         Timings: run alone on the host, all arms of a block together.
     arm_interface : str
         ``module:Protocol`` that a reader's own method must satisfy.
+    arm_make : str
+        ``module:factory`` that makes an arm of it, called with ``make="module:attribute"``; by
+        default the reader's method is called itself.
     data_slot : str
-        ``module:function`` that turns a reader's files into a dataset.
+        ``module:function`` that turns a reader's file, and options it names, into a dataset.
     """
 
     id: str
@@ -225,6 +236,7 @@ class Experiment:
     together: bool = False
     exclusive: bool = False
     arm_interface: str | None = None
+    arm_make: str | None = None
     data_slot: str | None = None
 
     def __post_init__(self) -> None:
@@ -239,6 +251,9 @@ class Experiment:
         check_unique(f"{where}: dataset ids", [dataset.id for dataset in self.datasets])
         for profile in self.budgets:
             one_of(f"{where}: profile", profile, PROFILES)
+        for name in ("prepare", "arm_interface", "arm_make", "data_slot"):
+            if getattr(self, name) is not None:
+                check_target(f"{where}: {name}", getattr(self, name))
 
     @property
     def joint(self) -> bool:
@@ -329,20 +344,6 @@ class Claim:
             and self.experiment.source == "stochastic"
             and any(isinstance(part, Within | Rate) for part in self.parts)
         )
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A function on a person's own files, offered as ``probatum use NAME``."""
-
-    name: str
-    run: str
-    summary: str
-    example: str
-
-    def __post_init__(self) -> None:
-        check_slug("tool name", self.name)
-        check_target(f"tool {self.name}: run", self.run)
 
 
 @dataclass(frozen=True)

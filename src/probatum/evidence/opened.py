@@ -1,0 +1,327 @@
+"""Open experiments: a paper's claims asked of a reader's data, and beside a reader's method.
+
+The claims of an opened paper are named after those that they come from: the same claim where only
+the data are the reader's, ``CLAIM+of-NAME`` with the reader's method in the place of the paper's,
+and ``CLAIM+against-NAME`` with the reader's method as the only rival. All of them share the error
+level of one paper, whichever are looked at.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from probatum.evidence.criteria import AllOf, Criterion, Every, Rate, Within
+from probatum.evidence.model import Arm, Claim, Dataset, Experiment, Paper, resolve
+from probatum.evidence.naming import check_slug, check_target
+from probatum.evidence.store import Record
+
+__all__ = ["Opened", "Own", "declared", "open_paper", "open_selection", "parse_arm"]
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a reader brings: files of data, options that say how to read them, methods by name."""
+
+    files: tuple[Path, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    arms: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.options or self.arms)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A paper whose experiments were opened.
+
+    ``origin`` gives the claim that each of its claims comes from; ``closed`` says of every other
+    claim of the paper why it can't be asked.
+    """
+
+    paper: Paper
+    origin: Mapping[str, str]
+    closed: Mapping[str, str]
+
+
+def open_selection(
+    selection: Sequence[tuple[Paper, Claim]], own: Own
+) -> tuple[list[tuple[Paper, Claim]], list[str]]:
+    """The claims of one paper, asked of what a reader brings, and why others of them can't be.
+
+    Raises
+    ------
+    ValueError
+        If claims of several papers are selected, if none of them can be asked, or as
+        :func:`open_paper` does.
+    OSError
+        If a file can't be read.
+    """
+    slugs = dict.fromkeys(paper.slug for paper, _ in selection)
+    if len(slugs) != 1:
+        raise ValueError(f"data and arms of one's own go with one paper, got {', '.join(slugs)}")
+    paper = selection[0][0]
+    chosen = {claim.id for _, claim in selection}
+    opened = open_paper(paper, own)
+    pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in chosen]
+    closed = [why for claim, why in opened.closed.items() if claim in chosen]
+    if not pairs:
+        raise ValueError(f"{paper.slug}: nothing to ask: {'; '.join(closed)}")
+    return pairs, closed
+
+
+def parse_arm(text: str) -> tuple[str, str]:
+    """Name and ``module:attribute`` of ``NAME=MODULE:ATTR``.
+
+    Examples
+    --------
+    >>> parse_arm("mine=my_package:MyClassifier")
+    ('mine', 'my_package:MyClassifier')
+    """
+    name, equals, target = text.partition("=")
+    if not equals:
+        raise ValueError(f"an arm is given as NAME=MODULE:ATTR, got {text!r}")
+    check_slug("arm name", name)
+    check_target(f"arm {name}", target)
+    return name, target
+
+
+def open_paper(paper: Paper, own: Own) -> Opened:
+    """Put a reader's files and methods into the experiments that take them.
+
+    Each file is a data set in the place of the paper's.
+
+    Raises
+    ------
+    ValueError
+        If a file, option or method is not what the experiments need; nothing has run then.
+    OSError
+        If a file can't be read.
+    """
+    files, arms = own.files, own.arms
+    taken = _read(paper, files, own.options)
+    interfaces: dict[tuple[str, str | None], None] = {}
+    experiments: dict[str, Experiment] = {}
+    closed, claims, origin = {}, [], {}
+    for claim in paper.claims:
+        why = _why_closed(claim, bool(files), bool(arms))
+        if why or claim.experiment is None:
+            closed[claim.id] = why
+            continue
+        experiment = claim.experiment
+        if experiment.id not in experiments:
+            if arms and experiment.arm_interface is not None:
+                interfaces[experiment.arm_interface, experiment.arm_make] = None
+            experiments[experiment.id] = _opened(experiment, taken, arms)
+        for asked in _questions(claim, experiments[experiment.id], bool(files), list(arms)):
+            claims.append(asked)
+            origin[asked.id] = claim.id
+    for interface, make in interfaces:
+        for name, target in arms.items():
+            check_interface(name, target, interface, make)
+    return Opened(replace(paper, claims=tuple(claims)), origin, closed)
+
+
+def _why_closed(claim: Claim, data: bool, arms: bool) -> str:
+    experiment = claim.experiment
+    if experiment is None:
+        return f"{claim.id} is untested"
+    if data and experiment.data_slot is None:
+        return f"{claim.id} is about data of its own and takes no other"
+    if arms and experiment.arm_interface is None:
+        return f"{claim.id} is about the method alone and takes no other beside it"
+    return ""
+
+
+def _read(
+    paper: Paper, files: Sequence[Path], options: Mapping[str, str]
+) -> dict[str, tuple[Dataset, ...]]:
+    """Data sets of the reader's files, by the slot that takes them."""
+    slots = {e.data_slot for e in paper.experiments if e.data_slot is not None}
+    if options and not files:
+        raise ValueError(f"{', '.join(options)}: says how to read data, but no file is given")
+    if files and not slots:
+        raise ValueError(f"{paper.slug}: its claims are about data of their own and take no other")
+    taken = {}
+    for slot in slots if files else ():
+        read = resolve(slot)
+        known = {
+            name: parameter
+            for name, parameter in inspect.signature(read).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
+        for name in options:
+            if name not in known:
+                takes = ", ".join(known) or "none"
+                raise ValueError(f"{paper.slug}: unknown option {name!r} for data; known: {takes}")
+        for name, parameter in known.items():
+            if parameter.default is parameter.empty and name not in options:
+                raise ValueError(f"{paper.slug}: the data need --{name}")
+        datasets = [read(Path(file), **options) for file in files]
+        taken[slot] = tuple(_unique(datasets))
+    return taken
+
+
+def _unique(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """Data sets under ids of their own: two files may have one name."""
+    seen: dict[str, int] = {}
+    found = []
+    for dataset in datasets:
+        seen[dataset.id] = seen.get(dataset.id, 0) + 1
+        number = seen[dataset.id]
+        found.append(dataset if number == 1 else replace(dataset, id=f"{dataset.id}-{number}"))
+    return found
+
+
+def _opened(
+    experiment: Experiment, taken: Mapping[str, tuple[Dataset, ...]], arms: Mapping[str, str]
+) -> Experiment:
+    own = []
+    for name, target in arms.items():
+        if name in [arm.id for arm in experiment.arms]:
+            known = ", ".join(arm.id for arm in experiment.arms)
+            raise ValueError(f"arm {name!r} is there already (arms: {known}); choose another name")
+        # What an arm is made with is in its key, and the code behind it in its fingerprint.
+        made = Arm(name, experiment.arm_make or target, "baseline", own=target)
+        own.append(made)
+    datasets = experiment.datasets
+    if taken:
+        assert experiment.data_slot is not None
+        datasets = taken[experiment.data_slot]
+    return replace(experiment, arms=(*experiment.arms, *own), datasets=datasets)
+
+
+def _questions(
+    claim: Claim, experiment: Experiment, data: bool, names: Sequence[str]
+) -> list[Claim]:
+    """The claims that one claim of the paper turns into."""
+    found = [replace(claim, experiment=experiment)] if data else []
+    methods = {arm.id for arm in experiment.arms if arm.role == "method"}
+    for name in names:
+        of = [_of(part, name) if part.arm in methods else part for part in claim.parts]
+        if of != list(claim.parts):
+            found.append(_asked(claim, experiment, f"of-{name}", f"Asked of {name}: ", of))
+        against = [
+            replace(part, to=(name,))
+            for part in claim.parts
+            if isinstance(part, Within) and part.to and part.arm in methods
+        ]
+        if against:
+            found.append(
+                _asked(claim, experiment, f"against-{name}", f"Against {name} alone: ", against)
+            )
+    return found
+
+
+def _of(part: Within | Rate | Every, name: str) -> Within | Rate | Every:
+    return replace(part, arm=name)
+
+
+def _asked(
+    claim: Claim,
+    experiment: Experiment,
+    suffix: str,
+    prefix: str,
+    parts: Sequence[Within | Rate | Every],
+) -> Claim:
+    criterion: Criterion = parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    return replace(
+        claim,
+        id=f"{claim.id}+{suffix}",
+        statement=prefix + claim.statement,
+        experiment=experiment,
+        criterion=criterion,
+        analysis="",
+    )
+
+
+# --- a reader's method ---------------------------------------------------------------------------
+
+
+def check_interface(name: str, target: str, interface: str, make: str | None) -> None:
+    """ValueError unless what `target` names has the methods of a Protocol.
+
+    A class is looked at as it is. Where a function makes the object, the arm's factory is asked
+    for one by ``probe()``, if it has that.
+    """
+    found = _imported(name, target)
+    protocol = resolve(interface)
+    candidate = found
+    if not inspect.isclass(found):
+        if not callable(found):
+            raise ValueError(f"arm {name}: {target} is a {type(found).__name__}, not a class")
+        try:
+            factory = resolve(make)(make=target) if make else None
+            if not hasattr(factory, "probe"):
+                return
+            candidate = factory.probe()
+        except Exception as error:
+            raise ValueError(
+                f"arm {name}: {target} can't be called as {protocol.__name__} is: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    for method, declared_as in _methods(protocol).items():
+        own = getattr(candidate, method, None)
+        if own is None or not callable(own):
+            raise ValueError(
+                f"arm {name}: {target} has no method {method!r}; it needs "
+                f"{', '.join(_methods(protocol))} ({(inspect.getdoc(protocol) or '').splitlines()[0]})"
+            )
+        _check_call(f"arm {name}: {target}.{method}", own, declared_as, inspect.isclass(candidate))
+
+
+def _imported(name: str, target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    try:
+        return resolve(target)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"arm {name}: can't import {error.name or module}; run in the folder that holds it, "
+            "or install it"
+        ) from error
+    except AttributeError as error:
+        raise ValueError(f"arm {name}: {module} has no {attribute!r} ({error})") from error
+    except Exception as error:
+        raise ValueError(
+            f"arm {name}: importing {module} failed: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _methods(protocol: Any) -> dict[str, Any]:
+    return {
+        name: member
+        for name, member in vars(protocol).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+
+
+def _check_call(where: str, own: Any, declared_as: Any, unbound: bool) -> None:
+    """ValueError unless a method can be called with the arguments that the Protocol's takes."""
+    required = [
+        parameter
+        for parameter in list(inspect.signature(declared_as).parameters.values())[1:]
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    try:
+        signature = inspect.signature(own)
+    except (TypeError, ValueError):
+        return
+    bound_first = unbound and not isinstance(own, staticmethod | classmethod)
+    try:
+        signature.bind(*[None] * (len(required) + (bound_first and not inspect.ismethod(own))))
+    except TypeError as error:
+        wanted = ", ".join(parameter.name for parameter in required)
+        raise ValueError(f"{where} must take ({wanted}), it takes {signature}: {error}") from None
+
+
+def declared(paper: Paper, record: Record) -> bool:
+    """Whether a stored trial is one of the paper's own, with neither data nor arm of a reader."""
+    for known in paper.experiments:
+        if known.id == record.experiment:
+            arms = {arm.id for arm in known.arms}
+            ran = {record.arm} - {"*"} | {row.arm for row in record.rows}
+            return ran <= arms and record.dataset in [d.id for d in known.datasets]
+    return False

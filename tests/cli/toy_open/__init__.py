@@ -1,0 +1,1 @@
+"""A catalog of cheap papers, to try the front door on."""
