@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_written(checked, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("probatum.evidence.tables.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("probatum.files.tempfile.mkstemp", refuse)
     ran = checked("export", "-o", "x.csv")
     assert ran.code == 3
     assert "Permission denied" in ran.err

@@ -170,7 +170,9 @@ def test_own_trials_are_kept_apart(own, probatum, toy):
 
 def test_workers_find_the_method(own_process, tmp_path):
     (tmp_path / "my_players.py").write_text(
-        "class Better:\n    def throw(self, level, rng):\n        return level + rng.normal() / 50\n"
+        "class Better:\n"
+        "    def throw(self, level, rng):\n"
+        "        return level + rng.normal() / 50\n"
     )
     ran = own_process(
         "check",

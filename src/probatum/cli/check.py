@@ -135,6 +135,8 @@ def check(
         problems = [f"{module} can't be read" for module in loaded.broken]
     with store_errors_named():
         if plan:
+            for why in closed:
+                warn(f"not asked: {why}")
             return _plan(selection, url, profile, replicates, jobs, as_json)
         lost = _nothing_to_compare(selection, index, ship) if against else []
         lost += shipped_index.damage(shipped_index.SHIPPED) if against else []

@@ -6,7 +6,6 @@ import inspect
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer

@@ -255,20 +255,22 @@ def check_interface(name: str, target: str, interface: str, make: str | None) ->
             raise ValueError(f"arm {name}: {target} is a {type(found).__name__}, not a class")
         try:
             factory = resolve(make)(make=target) if make else None
-            if not hasattr(factory, "probe"):
+            probe = getattr(factory, "probe", None)
+            if probe is None:
                 return
-            candidate = factory.probe()
+            candidate = probe()
         except Exception as error:
             raise ValueError(
                 f"arm {name}: {target} can't be called as {protocol.__name__} is: "
                 f"{type(error).__name__}: {error}"
             ) from error
+    about = (inspect.getdoc(protocol) or protocol.__name__).splitlines()[0]
     for method, declared_as in _methods(protocol).items():
         own = getattr(candidate, method, None)
         if own is None or not callable(own):
             raise ValueError(
                 f"arm {name}: {target} has no method {method!r}; it needs "
-                f"{', '.join(_methods(protocol))} ({(inspect.getdoc(protocol) or '').splitlines()[0]})"
+                f"{', '.join(_methods(protocol))} ({about})"
             )
         _check_call(f"arm {name}: {target}.{method}", own, declared_as, inspect.isclass(candidate))
 

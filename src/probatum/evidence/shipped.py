@@ -11,8 +11,6 @@ import datetime
 import io
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +33,7 @@ from probatum.evidence.shipped_index import (
 )
 from probatum.evidence.store import Record, Store
 from probatum.evidence.trial import STATUSES, BadResult, checked_row
+from probatum.files import whole_file
 
 __all__ = [
     "SHIPPED",
@@ -68,17 +67,9 @@ COLUMNS = (
 )
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+def _write_whole(path: Path, text: str) -> None:
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
 
 
 def _lines(records: Iterable[Record]) -> Iterator[tuple[Any, ...]]:
@@ -182,8 +173,8 @@ def _write(
     paths = [folder / f"{slug}.csv", folder / f"{slug}.json"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(paths[0], text.getvalue())
-        write_atomically(paths[1], json.dumps(sidecar, indent=1, sort_keys=True) + "\n")
+        _write_whole(paths[0], text.getvalue())
+        _write_whole(paths[1], json.dumps(sidecar, indent=1, sort_keys=True) + "\n")
     except OSError as error:
         raise ShippedError(f"can't write shipped evidence to {folder}: {error}") from error
     return paths
@@ -371,8 +362,8 @@ def write_index(papers: Iterable[Paper], folder: Path = SHIPPED) -> Path:
     path = folder / "index.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(index(papers, folder), indent=1, sort_keys=True) + "\n")
-        write_atomically(folder / CHECKSUMS, _checksums(folder))
+        _write_whole(path, json.dumps(index(papers, folder), indent=1, sort_keys=True) + "\n")
+        _write_whole(folder / CHECKSUMS, _checksums(folder))
     except OSError as error:
         raise ShippedError(f"can't write {path}: {error}") from error
     return path

@@ -6,8 +6,6 @@ import csv
 import importlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from probatum.evidence.model import Claim, Decision, Paper, Profile
 from probatum.evidence.run import Silent, open_runs
 from probatum.evidence.shipped import decision_to_json
 from probatum.evidence.store import Record, Store
+from probatum.files import whole_file
 
 __all__ = [
     "FORMATS",
@@ -185,13 +184,5 @@ def write_table(path: Path, lines: Iterable[Line], what: str) -> int:
         If the file can't be written.
     """
     columns = TRIAL_COLUMNS if what == "trials" else DECISION_COLUMNS
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        count = FORMATS[path.suffix.lower()](Path(name), lines, columns, what)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return count
+    with whole_file(path) as draft:
+        return FORMATS[path.suffix.lower()](draft, lines, columns, what)
