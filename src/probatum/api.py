@@ -231,9 +231,12 @@ def _failures(report: RunReport, store: Store) -> list[Failure]:
         if not run.evidence.failed:
             continue
         for record in store.final(run.keys(range(run.target))).values():
+            where = (record.paper, record.experiment)
+            lost = [(row.arm, "raised", row.failed) for row in record.rows if row.failed]
             if record.status != "ok":
-                at = (record.paper, record.experiment, record.arm, record.dataset, record.status)
-                found.setdefault(at, []).append(" ".join(record.message.split()))
+                lost.append((record.arm, record.status, " ".join(record.message.split())))
+            for arm, status, message in lost:
+                found.setdefault((*where, arm, record.dataset, status), []).append(message)
     return [Failure(*at, messages[0], len(messages)) for at, messages in found.items()]
 
 

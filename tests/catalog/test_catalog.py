@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import pkgutil
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from probatum import catalog
-from probatum.evidence import Claim, Experiment, Paper
+from probatum import catalog, cli
+from probatum.evidence import Claim, Experiment, Paper, Tool
 from probatum.evidence.decide import claim_alpha, controls, floor, replicates_budget
 from probatum.evidence.extras import extras, missing_distributions
 from probatum.evidence.keys import arm_groups, trial_key
@@ -45,35 +47,64 @@ def test_every_module_can_be_read() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_catalog_module_imports_evidence_and_the_standard_library_only(name: str) -> None:
-    spec = importlib.util.find_spec(f"probatum.catalog.{name}")
+    assert list(foreign_imports(f"probatum.catalog.{name}")) == []
+
+
+def foreign_imports(module_name: str) -> Iterator[str]:
+    """What a catalog module imports, and the private modules that are part of it."""
+    spec = importlib.util.find_spec(module_name)
     assert spec is not None
     tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
-    assert list(foreign_imports(tree)) == []
-
-
-def foreign_imports(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             names = ["." * node.level + (node.module or "")]
         for module in names:
             top = module.partition(".")[0]
-            if module != "probatum.evidence" and top not in sys.stdlib_module_names:
+            if module.startswith("probatum.catalog.") and module.split(".")[-1][0] == "_":
+                yield from foreign_imports(module)
+            elif module != "probatum.evidence" and top not in sys.stdlib_module_names:
                 yield module
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_a_paper_names_is_there(paper: Paper) -> None:
     targets = [*paper.methods, *(tool.run for tool in paper.tools)]
+    targets += [tool.make_example for tool in paper.tools if tool.make_example]
     for experiment in paper.experiments:
         targets += [experiment.trial, *(arm.make for arm in experiment.arms)]
         targets += [dataset.load for dataset in experiment.datasets]
         targets += [dataset.identity for dataset in experiment.datasets if dataset.identity]
         more = (experiment.prepare, experiment.arm_interface, experiment.data_slot)
+        more += (experiment.arm_make,)
         targets += [target for target in more if target]
     for target in dict.fromkeys(targets):
         assert callable(resolve(target)), target
     assert set(paper.extras) <= set(extras())
+
+
+@pytest.mark.parametrize(
+    ("paper", "tool"),
+    [pytest.param(paper, tool, id=tool.name) for paper in CATALOG.papers for tool in paper.tools],
+)
+def test_the_example_of_a_tool_runs(
+    paper: Paper,
+    tool: Tool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lacking = [extra for extra in paper.extras if missing_distributions(extra)]
+    if lacking:
+        pytest.skip(f"{paper.slug} needs the extras {', '.join(lacking)}")
+    monkeypatch.chdir(tmp_path)
+    if tool.make_example:
+        resolve(tool.make_example)(tmp_path)
+    assert cli.main(["use", tool.name, *shlex.split(tool.example), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tool"] == tool.name
+    assert found["values"]
+    assert all((tmp_path / file).exists() for file in found["files"])
 
 
 @pytest.mark.parametrize("paper", PAPERS)

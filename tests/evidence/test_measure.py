@@ -222,3 +222,25 @@ def test_prefixes_failures_and_agreement() -> None:
     assert found.replicates_agree()
     found.add(Record("k", "toy", "e", "b", "d1", 1, "ok", ok("b", 0.6)))
     assert not found.replicates_agree()
+
+
+def test_a_scalar_per_case_is_averaged_over_cases():
+    rows = [Row("a", "one", x, {"m": x, "loss": x}) for x in (1.0, 2.0, 3.0)]
+    rows += [Row("a", "two", x, {"m": x, "loss": -x}) for x in (1.0, 2.0, 3.0)]
+    rows += [Row("a", "other", values={"free": 1.0})]
+    assert stat_value(Stat("m", "kendall", against="loss"), rows) < 0.5
+    assert stat_value(Stat("m", "kendall", against="loss", per_case=True), rows) == 0
+    assert stat_value(Stat("m", "kendall", against="loss", case="one"), rows) == 1
+    assert stat_value(Stat("m", "max", per_case=True), [*rows, Row("a", "3", values={"m": 9})]) == 5
+    with pytest.raises(Unmeasurable, match="no value of hit"):
+        stat_value(Stat("hit", per_case=True), rows)
+    with pytest.raises(ValueError, match="not both"):
+        Stat("m", case="one", per_case=True)
+
+
+def test_an_arm_that_failed_in_a_joint_trial_is_a_failure_of_its_own():
+    evidence = Evidence(OF)
+    rows = (Row("a", values={"m": 0.5}), Row("b", failed="gave up"))
+    evidence.add(Record("k", "p", "e", "*", "d", 0, "ok", rows))
+    assert evidence.rows == {("a", "d", 0): rows[:1]}
+    assert evidence.failed == {("b", "d", 0): "raised"}

@@ -12,7 +12,7 @@ import typer
 
 from probatum import __version__
 from probatum.catalog import UnknownName
-from probatum.cli import check, doctor, export, listing, show, status, use
+from probatum.cli import check, doctor, export, listing, new, show, status, use
 from probatum.cli.exits import (
     DONE,
     MISUSED,
@@ -96,6 +96,10 @@ app.command(
 app.command("status", **example("probatum status", "probatum status --json | jq .stale"))(
     status.status
 )
+app.command(
+    "new",
+    **example('probatum new my-paper --domain supervised --title "My paper" --name MyMethod'),
+)(new.new)
 app.command("doctor", **example("probatum doctor"))(doctor.doctor)
 app.command(
     "export",

@@ -21,17 +21,22 @@ class Stat:
     """One scalar per replicate, dataset and arm, from a trial's rows.
 
     ``slope`` fits metric against ``against`` ("x" or another metric), ``loglog`` the same on
-    logarithms, over the largest ``tail`` share of abscissae; ``case`` keeps only rows of a case.
+    logarithms, over the largest ``tail`` share of abscissae; ``spearman`` and ``kendall`` are rank
+    correlations. ``case`` keeps only rows of a case; ``per_case`` takes the scalar in each case
+    and averages over them.
     """
 
     of: str
-    how: Literal["mean", "slope", "loglog", "spearman", "max"] = "mean"
+    how: Literal["mean", "slope", "loglog", "spearman", "kendall", "max"] = "mean"
     against: str = "x"
     tail: float = 1.0
     case: str | None = None
+    per_case: bool = False
 
     def __post_init__(self) -> None:
-        one_of("how", self.how, ("mean", "slope", "loglog", "spearman", "max"))
+        one_of("how", self.how, ("mean", "slope", "loglog", "spearman", "kendall", "max"))
+        if self.per_case and self.case is not None:
+            raise ValueError(f"either one case ({self.case!r}) or per_case, not both")
         if not 0 < self.tail <= 1:
             raise ValueError(f"tail must lie in (0, 1], got {self.tail}")
 
@@ -75,7 +80,7 @@ class Within:
         >>> Within(Stat("f1"), "a", to=("b",), low=-0.02).bounds((0.0, 1.0))
         (-1.0, 1.0)
         """
-        if self.stat.how == "spearman":
+        if self.stat.how in ("spearman", "kendall"):
             metric = (-1.0, 1.0)
         if metric is None or self.scale == "log-ratio" or self.stat.how in ("slope", "loglog"):
             return None

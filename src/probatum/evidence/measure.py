@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,10 +37,11 @@ class Evidence:
         arms = [arm.id for arm in self.experiment.arms] if joint else [record.arm]
         for arm in arms:
             cell = (arm, record.dataset, record.replicate)
-            if record.status == "ok":
-                self.rows[cell] = tuple(row for row in record.rows if row.arm == arm)
+            own = tuple(row for row in record.rows if row.arm == arm)
+            if record.status == "ok" and not any(row.failed for row in own):
+                self.rows[cell] = own
             else:
-                self.failed[cell] = record.status
+                self.failed[cell] = "raised" if record.status == "ok" else record.status
 
     def done(self, arm: str, dataset: str, replicate: int) -> bool:
         """Whether the cell's trial has ended, well or not."""
@@ -100,6 +101,15 @@ def stat_value(stat: Stat, rows: Iterable[Row]) -> float:
     -0.5
     """
     rows = tuple(rows)
+    if stat.per_case:
+        cases: dict[str, list[Row]] = {}
+        for row in rows:
+            if stat.of in row.values:
+                cases.setdefault(row.case, []).append(row)
+        if not cases:
+            raise Unmeasurable(f"no value of {stat.of}")
+        each = [stat_value(replace(stat, per_case=False), of) for of in cases.values()]
+        return math.fsum(each) / len(each)
     if stat.is_level:
         levels = _levels(rows, stat.of, stat.case)
         if not levels:
@@ -114,12 +124,12 @@ def stat_value(stat: Stat, rows: Iterable[Row]) -> float:
         xs, ys = [xs[i] for i in keep], [ys[i] for i in keep]
     if len(set(xs)) < 2:
         raise Unmeasurable(f"a {stat.how} of {stat.of} needs at least two abscissae")
-    if stat.how == "spearman":
-        from scipy.stats import spearmanr
+    if stat.how in ("spearman", "kendall"):
+        from scipy.stats import kendalltau, spearmanr
 
         if len(set(ys)) < 2:
             raise Unmeasurable(f"no rank correlation: {stat.of} is constant")
-        return float(spearmanr(xs, ys).statistic)
+        return float((spearmanr if stat.how == "spearman" else kendalltau)(xs, ys).statistic)
     if stat.how == "loglog":
         if min(xs) <= 0 or min(ys) <= 0:
             raise Unmeasurable(f"a log-log slope of {stat.of} needs positive numbers")

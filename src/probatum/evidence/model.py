@@ -166,13 +166,18 @@ class Budget:
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement of a trial; rows of a trial are never counted as replicates."""
+    """One measurement of a trial; rows of a trial are never counted as replicates.
+
+    In a trial of all arms together, ``failed`` says why one arm has no measurement, so that the
+    others keep theirs; where an arm runs alone, the trial raises instead.
+    """
 
     arm: str
     case: str = ""
     x: float | None = None
     values: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    failed: str = ""
 
 
 class Block(Protocol):

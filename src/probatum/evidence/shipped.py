@@ -79,6 +79,9 @@ def _lines(records: Iterable[Record]) -> Iterator[tuple[Any, ...]]:
             yield (*where, record.status, "", "", "", "", "", "")
         # Rows of arms that ran together come in the order of arms, which must not show.
         for row in sorted(record.rows, key=lambda row: row.arm):
+            if row.failed:
+                where = (record.experiment, record.dataset, record.replicate, row.arm)
+                yield (*where, "raised", "", "", "", "", "", "")
             x = "" if row.x is None else repr(row.x)
             where = (record.experiment, record.dataset, record.replicate, row.arm)
             for metric, value in row.values.items():

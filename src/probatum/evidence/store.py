@@ -149,6 +149,7 @@ def environment() -> dict[str, Any]:
 def _dumped_rows(rows: Iterable[Row]) -> str:
     plain = [
         [row.arm, row.case, row.x, dict(row.values), {k: list(v) for k, v in row.counts.items()}]
+        + ([row.failed] if row.failed else [])
         for row in rows
     ]
     return json.dumps(plain, separators=(",", ":"), allow_nan=False)
@@ -156,8 +157,8 @@ def _dumped_rows(rows: Iterable[Row]) -> str:
 
 def _loaded_rows(text: str) -> tuple[Row, ...]:
     return tuple(
-        Row(arm, case, x, values, {name: (k, n) for name, (k, n) in counts.items()})
-        for arm, case, x, values, counts in json.loads(text)
+        Row(arm, case, x, values, {name: (k, n) for name, (k, n) in counts.items()}, *failed)
+        for arm, case, x, values, counts, *failed in json.loads(text)
     )
 
 

@@ -94,6 +94,8 @@ def trial_lines(records: Iterable[Record]) -> Iterator[Line]:
             yield about
         for row in record.rows:
             of = {**about, "arm": row.arm, "case": row.case, "x": row.x}
+            if row.failed:
+                yield {**of, "status": "raised", "message": row.failed}
             for metric, value in row.values.items():
                 yield {**of, "metric": metric, "value": value}
             for metric, (k, n) in row.counts.items():

@@ -169,9 +169,14 @@ def checked_rows(rows: object, task: Task) -> list[Row]:
             raise BadResult(f"a trial returns Row objects, got {type(row).__name__}")
         if row.arm not in arms:
             raise BadResult(f"row of arm {row.arm!r} in a trial of {', '.join(sorted(arms))}")
+        if row.failed and len(arms) == 1:
+            raise BadResult(f"{row.arm} failed: {row.failed} (an arm that runs alone raises)")
         clean.append(checked_row(row, task.metrics))
         if len(clean) > MOST_ROWS:
             raise BadResult(f"more than {MOST_ROWS} rows in one trial")
+    for row in clean:
+        if row.failed and sum(other.arm == row.arm for other in clean) > 1:
+            raise BadResult(f"{row.arm} failed ({row.failed}), and has other rows beside it")
     missing = sorted(arms - {row.arm for row in clean})
     if missing:
         raise BadResult(f"no row for arm {', '.join(missing)}")
@@ -183,6 +188,10 @@ def checked_row(row: Row, metrics: Mapping[str, Metric]) -> Row:
     for name in (*row.values, *row.counts):
         if name not in metrics:
             raise BadResult(f"unknown metric {name!r}, known are {', '.join(metrics)}")
+    if row.failed:
+        if row.values or row.counts:
+            raise BadResult(f"a row of {row.arm} that failed has no values or counts")
+        return Row(row.arm, failed=" ".join(str(row.failed).split()))
     if not row.values and not row.counts:
         raise BadResult(f"a row of {row.arm} without values or counts")
     values = {name: _number(name, value) for name, value in row.values.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from probatum.evidence.model import Claim, Every, Experiment, Rate, Stat, Within
@@ -83,6 +83,8 @@ def _in_case(case: str | None) -> str:
 
 
 def _stat(stat: Stat) -> str:
+    if stat.per_case:
+        return f"{_stat(replace(stat, per_case=False))} (in each case, on average over them)"
     against = "x" if stat.against == "x" else stat.against
     tail = "" if stat.tail >= 1 else f" (over the largest {stat.tail:.0%} of {against})"
     return {
@@ -91,6 +93,7 @@ def _stat(stat: Stat) -> str:
         "slope": f"the slope of {stat.of} against {against}{tail}",
         "loglog": f"the log-log slope of {stat.of} against {against}{tail}",
         "spearman": f"the rank correlation of {stat.of} with {against}{tail}",
+        "kendall": f"Kendall's tau of {stat.of} and {against}{tail}",
     }[stat.how]
 
 
