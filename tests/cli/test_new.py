@@ -77,6 +77,11 @@ def test_what_cannot_be_written_is_said(checkout, capsys, arguments, said):
     assert sorted(checkout.rglob("*")) == before
 
 
+def test_json(checkout, validated, capsys):
+    assert main(["new", "toy", "--domain", "supervised", "--json"]) == 0
+    assert validated(capsys.readouterr().out, "new")["slug"] == "toy"
+
+
 def test_outside_a_checkout(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "toy", "--domain", "supervised"]) == 2
