@@ -23,7 +23,7 @@ from probatum.cli.exits import (
     Ended,
     terminable,
 )
-from probatum.cli.options import example
+from probatum.cli.options import example, examples
 from probatum.cli.output import warn
 from probatum.evidence.shipped_index import ShippedError
 
@@ -50,7 +50,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback(
     invoke_without_command=True,
-    **example("probatum list", "probatum check linear-fractional", "probatum doctor"),
+    epilog=examples("probatum list", "probatum check linear-fractional", "probatum doctor"),
 )
 def probatum(
     context: typer.Context,

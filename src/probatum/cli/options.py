@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from probatum.api import store_url
 
 __all__ = [
     "AsJson",
+    "Command",
     "ProfileName",
     "Profile_",
     "Store_",
     "example",
+    "examples",
     "readable_store",
     "store_exists",
     "store_url",
@@ -56,10 +59,23 @@ Store_ = Annotated[
 ]
 
 
+class Command(TyperCommand):
+    """A command whose help is plain text: some versions of typer escape it for rich."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The help as it is printed."""
+        return str(super().get_help(ctx)).replace("\\[", "[")
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text."""
+    # The escape keeps click from joining the lines.
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
 def example(*lines: str) -> dict[str, Any]:
     """Settings of a command whose help ends with examples."""
-    # The escape keeps click from joining the lines.
-    return {"epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)}
+    return {"epilog": examples(*lines), "cls": Command}
 
 
 def store_exists(url: str) -> bool:
