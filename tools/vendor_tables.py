@@ -1,11 +1,13 @@
 """Prepare the small tables shipped in src/probatum/data/tables.
 
-    python tools/vendor_tables.py --keel DIR --islp DIR --modeldata DIR \\
+    python tools/vendor_tables.py --keel DIR --islp DIR --modeldata DIR --captions DIR \\
         --out src/probatum/data/tables
 
 DIR of --keel holds KEEL's `NAME.dat` files (comma separated, no header, last column positive or
 negative), --islp holds `Default.csv` and `Caravan.csv` of the ISLP package, --modeldata holds
-`credit_data.csv` and `attrition.csv` of the R package modeldata. Writes NAME.csv.gz with the target
+`credit_data.csv` and `attrition.csv` of the R package modeldata, --captions holds
+`contest_NNN.csv`, votes per caption of the cartoon caption contest. A folder that is not named is
+left out. Writes NAME.csv.gz with the target
 last, byte for byte the same on every run, and prints name, size and SHA-256 of each.
 """
 
@@ -59,6 +61,16 @@ def whole_numbers(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def captions(folder: Path) -> pd.DataFrame:
+    """Votes on the captions of all contests, one under the other."""
+    contests = []
+    for path in sorted(folder.glob("contest_*.csv")):
+        table = pd.read_csv(path)
+        table.insert(0, "contest", int(path.stem.removeprefix("contest_")))
+        contests.append(table)
+    return pd.concat(contests, ignore_index=True)
+
+
 def write(table: pd.DataFrame, path: Path) -> None:
     """Compress without a time stamp or a file name, so that equal tables give equal bytes."""
     text = whole_numbers(table).to_csv(index=False, lineterminator="\n").encode()
@@ -73,18 +85,23 @@ def write(table: pd.DataFrame, path: Path) -> None:
 def main() -> None:
     """Write every table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("keel", "islp", "modeldata", "out"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+    for name in ("keel", "islp", "modeldata", "captions"):
+        parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    tables = {name: keel(args.keel, name) for name in KEEL_COLUMNS}
+    tables = {name: keel(args.keel, name) for name in KEEL_COLUMNS} if args.keel else {}
     read = {"keep_default_na": False, "na_values": [""]}  # "None" and "NA" are values here
-    tables["default"] = target_last(pd.read_csv(args.islp / "Default.csv", **read), "default")
-    tables["caravan"] = target_last(pd.read_csv(args.islp / "Caravan.csv", **read), "Purchase")
-    credit = pd.read_csv(args.modeldata / "credit_data.csv", **read)
-    tables["credit-data"] = target_last(credit, "Status")
-    attrition = pd.read_csv(args.modeldata / "attrition.csv", **read)
-    tables["attrition"] = target_last(attrition, "Attrition")
+    if args.islp:
+        tables["default"] = target_last(pd.read_csv(args.islp / "Default.csv", **read), "default")
+        tables["caravan"] = target_last(pd.read_csv(args.islp / "Caravan.csv", **read), "Purchase")
+    if args.modeldata:
+        credit = pd.read_csv(args.modeldata / "credit_data.csv", **read)
+        tables["credit-data"] = target_last(credit, "Status")
+        attrition = pd.read_csv(args.modeldata / "attrition.csv", **read)
+        tables["attrition"] = target_last(attrition, "Attrition")
+    if args.captions:
+        tables["caption-contest"] = captions(args.captions)
     for name, table in tables.items():
         write(table, args.out / f"{name}.csv.gz")
 

@@ -42,8 +42,8 @@ def test_data_take_the_place_of_the_papers(own):
     assert verdicts(ran) == {"higher": "holds", "high": "holds"}
     found = ran.object("check")
     assert found["run"]["not_asked"] == [
-        "closed is about data of its own and takes no other",
-        "moon is untested",
+        "closed: asked of data of its own, takes no other",
+        "moon: nothing here can try it",
     ]
     high = next(d for d in found["decisions"] if d["claim"] == "high")
     assert high["effect"] == pytest.approx(3.2, abs=0.05)
@@ -120,7 +120,7 @@ def test_a_wrong_method_is_refused_before_anything_runs(own, toy, arm, said):
         (["openable", "--data", "level.txt", "--with", "speed=1"], 2, "unknown option 'speed'"),
         (["openable", "--data", "level.txt", "--with", "speed"], 2, "NAME=VALUE"),
         (["openable/closed", "--data", "level.txt", "--target", "y"], 2, "data of its own"),
-        (["openable/moon", "--arm", "mine=my_players:Better"], 2, "untested"),
+        (["openable/moon", "--arm", "mine=my_players:Better"], 2, "nothing here can try it"),
         (["plain", "--data", "level.txt"], 2, "take no other"),
         (["plain", "--arm", "mine=my_players:Better"], 2, "takes no other beside it"),
         (["plain", "openable", "--arm", "mine=my_players:Better"], 2, "one paper"),

@@ -24,7 +24,16 @@ def test_help_comes_from_the_signature(ball):
     ran = ball("--help")
     assert ran.code == 0
     assert "\\[" not in ran.out
-    for said in ("LEVEL_FILE", "file with a number", "--edge", "metres", "[over|under]", "-o", "--twice", "--json"):
+    for said in (
+        "LEVEL_FILE",
+        "file with a number",
+        "--edge",
+        "metres",
+        "[over|under]",
+        "-o",
+        "--twice",
+        "--json",
+    ):
         assert said in ran.out
     assert "probatum use throw level.txt --edge 0.5" in ran.out
     assert "--progress" not in ran.out

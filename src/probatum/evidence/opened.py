@@ -67,7 +67,11 @@ def open_selection(
     chosen = {claim.id for _, claim in selection}
     opened = open_paper(paper, own)
     pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in chosen]
-    closed = [why for claim, why in opened.closed.items() if claim in chosen]
+    reasons: dict[str, list[str]] = {}
+    for claim_id, why in opened.closed.items():
+        if claim_id in chosen:
+            reasons.setdefault(why, []).append(claim_id)
+    closed = [f"{', '.join(ids)}: {why}" for why, ids in reasons.items()]
     if not pairs:
         raise ValueError(f"{paper.slug}: nothing to ask: {'; '.join(closed)}")
     return pairs, closed
@@ -128,11 +132,11 @@ def open_paper(paper: Paper, own: Own) -> Opened:
 def _why_closed(claim: Claim, data: bool, arms: bool) -> str:
     experiment = claim.experiment
     if experiment is None:
-        return f"{claim.id} is untested"
+        return "nothing here can try it"
     if data and experiment.data_slot is None:
-        return f"{claim.id} is about data of its own and takes no other"
+        return "asked of data of its own, takes no other"
     if arms and experiment.arm_interface is None:
-        return f"{claim.id} is about the method alone and takes no other beside it"
+        return "asked of the method alone, takes no other beside it"
     return ""
 
 

@@ -23,11 +23,14 @@ from probatum.evidence import (
     Metric,
     Paper,
     Stat,
+    Tool,
     Within,
 )
 
 THEORY = "probatum.catalog.linear_fractional.theory"
 TABLES = "probatum.catalog.linear_fractional.tables"
+OWN = "probatum.catalog.linear_fractional.own"
+TOOL = "probatum.catalog.linear_fractional.tool"
 SCORE = Metric("higher", (0.0, 1.0))
 RISK = Metric("lower")
 
@@ -45,12 +48,8 @@ def _table(name: str, licence: str = "CC BY 4.0") -> Dataset:
 
 SKLEARN = "scikit-learn 1.9.1"
 PLUG_IN = Arm("plug-in", f"{TABLES}:PlugIn", "method")
-BALANCED = Arm(
-    "plug-in-distorted",
-    f"{TABLES}:PlugIn",
-    "control",
-    params={"balanced": True, "calibration": None},
-)
+DISTORTED = {"balanced": True, "calibration": None}
+BALANCED = Arm("plug-in-distorted", f"{TABLES}:PlugIn", "control", params=DISTORTED)
 HALF = Arm("threshold-half", f"{TABLES}:Half", library=SKLEARN)
 TUNED = Arm("tuned-cv", f"{TABLES}:TunedCV", library=SKLEARN)
 TUNED_FINE = Arm("tuned-cv-400", f"{TABLES}:TunedCV", library=SKLEARN, params={"thresholds": 400})
@@ -115,6 +114,7 @@ permuted_labels = Experiment(
     },
 )
 
+SMALL = {"n": (200, 2000, 20_000), "unlabelled": (100, 1000, 10_000), "draws": 3, "bins": 4096}
 excess_risk = Experiment(
     id="excess-risk",
     trial=f"{THEORY}:decomposition",
@@ -125,16 +125,8 @@ excess_risk = Experiment(
     datasets=(_law("square"),),
     metrics={"excess": RISK, "regression": RISK, "bias": RISK, "sampling": RISK},
     budgets={
-        "smoke": Budget(
-            10,
-            {"n": (200, 2000, 20_000), "unlabelled": (100, 1000, 10_000), "draws": 3, "bins": 4096},
-            60,
-        ),
-        "quick": Budget(
-            60,
-            {"n": (200, 2000, 20_000), "unlabelled": (100, 1000, 10_000), "draws": 3, "bins": 4096},
-            60,
-        ),
+        "smoke": Budget(10, SMALL, 60),
+        "quick": Budget(60, SMALL, 60),
         "standard": Budget(
             120,
             {
@@ -226,6 +218,9 @@ real_tables = Experiment(
             3600,
         ),
     },
+    data_slot=f"{OWN}:own_table",
+    arm_interface=f"{OWN}:ClassifierLike",
+    arm_make=f"{OWN}:OwnClassifier",
 )
 
 real_trees = Experiment(
@@ -242,6 +237,9 @@ real_trees = Experiment(
             60, {"n_train": (1000,), "learners": ("forest", "boosting"), "metrics": ("f1",)}, 300
         ),
     },
+    data_slot=f"{OWN}:own_table",
+    arm_interface=f"{OWN}:ClassifierLike",
+    arm_make=f"{OWN}:OwnClassifier",
 )
 
 threshold_spread = Experiment(
@@ -249,13 +247,7 @@ threshold_spread = Experiment(
     trial=f"{TABLES}:spread",
     arms=(
         Arm("plug-in", f"{TABLES}:PlugIn", "method", params={"calibration": None}),
-        Arm(
-            "hold-out-control",
-            f"{TABLES}:Sweep",
-            "control",
-            library=SKLEARN,
-            params={"hold_out": True},
-        ),
+        Arm("hold-out-control", f"{TABLES}:Sweep", "control", SKLEARN, {"hold_out": True}),
         TUNED,
         SWEEP,
     ),
@@ -265,6 +257,7 @@ threshold_spread = Experiment(
         "smoke": Budget(1, {"n_train": 300, "samples": 3}, 120),
         "standard": Budget(60, {"n_train": 300, "samples": 8}, 300),
     },
+    data_slot=f"{OWN}:own_table",
 )
 
 other_metrics = Experiment(
@@ -285,6 +278,9 @@ other_metrics = Experiment(
         )
         for name, replicates in (("smoke", 1), ("standard", 60))
     },
+    data_slot=f"{OWN}:own_table",
+    arm_interface=f"{OWN}:ClassifierLike",
+    arm_make=f"{OWN}:OwnClassifier",
 )
 
 pool_size = Experiment(
@@ -302,6 +298,7 @@ pool_size = Experiment(
         "smoke": Budget(1, {"n_train": 300}, 60),
         "standard": Budget(60, {"n_train": 300}, 120),
     },
+    data_slot=f"{OWN}:own_table",
 )
 
 
@@ -334,6 +331,15 @@ PAPER = Paper(
         "probatum.supervised:optimal_threshold",
     ),
     extras=("supervised",),
+    tools=(
+        Tool(
+            "linear-fractional",
+            f"{TOOL}:classify",
+            "Fits a classifier for F1, F-beta, Jaccard or Tversky to your table and predicts.",
+            "customers.csv --target left --predict new.csv -o predicted.csv",
+            f"{TOOL}:example_files",
+        ),
+    ),
     claims=(
         Claim(
             "threshold-form",
