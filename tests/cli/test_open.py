@@ -67,6 +67,9 @@ def test_only_the_cells_of_a_new_arm_run(own, probatum):
     probatum("check", "openable/higher", "--jobs", "0")
     found = own("openable/higher", "--arm", "mine=my_players:Better", "--json").object("check")
     assert found["run"]["trials"] == {"ok": 10, "reused": 30}
+    # An arm that no claim reads is left out.
+    ran = own("openable/high", "--arm", "mine=my_players:Better", "--json")
+    assert ran.object("check")["run"]["trials"] == {"reused": 40}
 
 
 def test_an_edited_method_runs_anew(own, toy):

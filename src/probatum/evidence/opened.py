@@ -126,7 +126,25 @@ def open_paper(paper: Paper, own: Own) -> Opened:
     for interface, make in interfaces:
         for name, target in arms.items():
             check_interface(name, target, interface, make)
-    return Opened(replace(paper, claims=tuple(claims)), origin, closed)
+    return Opened(replace(paper, claims=_lean(claims)), origin, closed)
+
+
+def _lean(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims, on experiments without the arms that none of them reads."""
+    read: dict[str, set[str]] = {}
+    for claim in claims:
+        assert claim.experiment is not None
+        of = read.setdefault(claim.experiment.id, set())
+        of |= {arm.id for arm in claim.experiment.arms if arm.role == "control" or arm.own}
+        for part in claim.parts:
+            of |= {part.arm, *(part.to if isinstance(part, Within) else ())}
+    lean: dict[str, Experiment] = {}
+    for claim in claims:
+        assert claim.experiment is not None
+        wanted = read[claim.experiment.id]
+        kept = tuple(arm for arm in claim.experiment.arms if arm.id in wanted)
+        lean.setdefault(claim.experiment.id, replace(claim.experiment, arms=kept))
+    return tuple(replace(c, experiment=lean[c.experiment.id]) for c in claims if c.experiment)
 
 
 def _why_closed(claim: Claim, data: bool, arms: bool) -> str:
