@@ -138,14 +138,13 @@ def check(
     """
     _refuse_misuse(names, profile, replicates, jobs, store)
     ran = run_check(
-        list(names),
+        *selected(catalog.load(), list(names), _own(data, data_options, arms)),
         profile=profile,
         replicates=replicates,
         jobs=jobs,
         store=store_url(store),
         fresh=fresh,
         watcher=watcher,
-        own=_own(data, data_options, arms),
     )
     run = {**ran.report.described(), "failures": [asdict(failure) for failure in ran.failures]}
     return Checked(ran.report.decisions, trials_frame(ran.report), run, ran.problems)
@@ -241,7 +240,8 @@ def _failures(report: RunReport, store: Store) -> list[Failure]:
 
 
 def run_check(
-    names: list[str],
+    wanted: list[tuple[Paper, Claim]],
+    closed: list[str],
     *,
     profile: Profile,
     replicates: int | None,
@@ -249,16 +249,12 @@ def run_check(
     store: str,
     fresh: bool,
     watcher: Watcher | None,
-    own: Own | None = None,
 ) -> Ran:
-    """:func:`check` before its table is made; a front door needs the runs themselves."""
+    """:func:`check` of what :func:`selected` gave; a front door needs the runs themselves."""
     from probatum.evidence.decide import not_run
     from probatum.evidence.run import execute
     from probatum.evidence.store import Store
 
-    if not names:
-        raise ValueError("name a paper, or a claim as SLUG/CLAIM")
-    wanted, closed = selected(catalog.load(), names, own)
     kept, lost = runnable(wanted)
     with Store(store) as opened:
         report = execute(
@@ -285,6 +281,8 @@ def selected(
     """The claims named, asked of what a reader brings; and why others of them can't be."""
     from probatum.evidence.opened import open_selection
 
+    if not names:
+        raise ValueError("name a paper, or a claim as SLUG/CLAIM")
     wanted = catalog.select(loaded, names)
     return open_selection(wanted, own) if own else (wanted, [])
 

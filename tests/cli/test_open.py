@@ -25,6 +25,11 @@ def own(probatum, toy_open, monkeypatch):
         "    return Better()\n"
         "def fails():\n"
         "    raise KeyError('a ball')\n"
+        "class Greedy:\n"
+        "    def __init__(self, balls):\n"
+        "        self.balls = balls\n"
+        "    def throw(self, level, rng):\n"
+        "        return level\n"
         "NUMBER = 3\n"
     )
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -95,6 +100,7 @@ def test_a_factory_is_probed(own):
     [
         ("mine=my_players:Mute", "my_players:Mute has no method 'throw'"),
         ("mine=my_players:Bound", "must take (level, rng)"),
+        ("mine=my_players:Greedy", "can't be built"),
         ("mine=my_players:NUMBER", "is a int, not a class"),
         ("mine=my_players:fails", "KeyError: 'a ball'"),
         ("mine=my_players:Absent", "my_players has no 'Absent'"),

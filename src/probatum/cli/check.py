@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -140,7 +141,7 @@ def check(
             return _plan(selection, url, profile, replicates, jobs, as_json)
         lost = _nothing_to_compare(selection, index, ship) if against else []
         lost += shipped_index.damage(shipped_index.SHIPPED) if against else []
-        ran = _run(names, selection, quiet, profile, replicates, jobs, url, fresh, own)
+        ran = _run(selection, closed, quiet, profile, replicates, jobs, url, fresh)
         report = ran.report
         lost = [*lost, *ran.problems, *(_ship(report, url) if ship else [])]
     _print_report(ran, as_json, quiet, own)
@@ -219,7 +220,11 @@ def _selected(
     from probatum.evidence.run import open_runs
 
     try:
-        selection, closed = api.selected(loaded, names, own)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UserWarning)
+            selection, closed = api.selected(loaded, names, own)
+        for note in dict.fromkeys(str(warning.message) for warning in said):
+            warn(note)
         kept, _ = api.runnable(selection)
         open_runs(kept, profile, replicates)
     except catalog.UnknownName:
@@ -233,28 +238,27 @@ def _selected(
 
 
 def _run(
-    names: list[str],
     selection: Selection,
+    closed: list[str],
     quiet: bool,
     profile: Any,
     replicates: int | None,
     jobs: int | None,
     url: str,
     fresh: bool,
-    own: Own,
 ) -> api.Ran:
     claims = sum(claim.experiment is not None for _, claim in selection)
     with CheckProgress(claims, quiet=quiet) as progress:
         try:
             return api.run_check(
-                names,
+                selection,
+                closed,
                 profile=profile,
                 replicates=replicates,
                 jobs=jobs,
                 store=url,
                 fresh=fresh,
                 watcher=progress,
-                own=own,
             )
         except KeyboardInterrupt:
             kept = counted(progress.kept, "finished trial")

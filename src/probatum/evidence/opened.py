@@ -266,26 +266,29 @@ def _asked(
 def check_interface(name: str, target: str, interface: str, make: str | None) -> None:
     """ValueError unless what `target` names has the methods of a Protocol.
 
-    A class is looked at as it is. Where a function makes the object, the arm's factory is asked
-    for one by ``probe()``, if it has that.
+    A class is looked at as it is first. Then the arm's factory is asked for an object by
+    ``probe()``, if it has that; what comes is looked at too.
     """
     found = _imported(name, target)
     protocol = resolve(interface)
-    candidate = found
-    if not inspect.isclass(found):
-        if not callable(found):
-            raise ValueError(f"arm {name}: {target} is a {type(found).__name__}, not a class")
-        try:
-            factory = resolve(make)(make=target) if make else None
-            probe = getattr(factory, "probe", None)
-            if probe is None:
-                return
-            candidate = probe()
-        except Exception as error:
-            raise ValueError(
-                f"arm {name}: {target} can't be called as {protocol.__name__} is: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+    if inspect.isclass(found):
+        _check_methods(name, target, found, protocol)
+    elif not callable(found):
+        raise ValueError(f"arm {name}: {target} is a {type(found).__name__}, not a class")
+    try:
+        factory = resolve(make)(make=target) if make else None
+        probe = getattr(factory, "probe", None)
+        if probe is None:
+            return
+        made = probe()
+    except Exception as error:
+        raise ValueError(
+            f"arm {name}: {target} can't be built: {type(error).__name__}: {error}"
+        ) from error
+    _check_methods(name, target, made, protocol)
+
+
+def _check_methods(name: str, target: str, candidate: Any, protocol: Any) -> None:
     about = (inspect.getdoc(protocol) or protocol.__name__).splitlines()[0]
     for method, declared_as in _methods(protocol).items():
         own = getattr(candidate, method, None)
