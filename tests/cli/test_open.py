@@ -47,7 +47,7 @@ def test_data_take_the_place_of_the_papers(own):
     assert verdicts(ran) == {"higher": "holds", "high": "holds"}
     found = ran.object("check")
     assert found["run"]["not_asked"] == [
-        "closed: asked of data of its own, takes no other",
+        "closed, rested: asked of data of its own, takes no other",
         "moon: nothing here can try it",
     ]
     high = next(d for d in found["decisions"] if d["claim"] == "high")
@@ -66,6 +66,17 @@ def test_a_method_is_asked_and_is_a_rival(own):
         "higher+against-mine": "fails",
         "high+of-mine": "holds",
     }
+
+
+def test_a_claim_that_asks_for_more_of_a_method_is_left_out(own):
+    ran = own("openable", "--arm", "mine=my_players:Better", "--json")
+    assert any("has no method 'rest'" in why for why in ran.object("check")["run"]["not_asked"])
+    level = {d["level"] for d in ran.object("check")["decisions"]}
+    alone = own("openable/high", "--arm", "mine=my_players:Better", "--json").object("check")
+    assert {d["level"] for d in alone["decisions"]} == level
+    ran = own("openable/rested", "--arm", "mine=my_players:Better")
+    assert (ran.code, ran.out) == (2, "")
+    assert "has no method 'rest'" in ran.err
 
 
 def test_only_the_cells_of_a_new_arm_run(own, probatum):
@@ -130,7 +141,7 @@ def test_a_wrong_method_is_refused_before_anything_runs(own, toy, arm, said):
         (["openable", "--data", "level.txt", "--with", "speed"], 2, "NAME=VALUE"),
         (["openable/closed", "--data", "level.txt", "--target", "y"], 2, "data of its own"),
         (["openable/moon", "--arm", "mine=my_players:Better"], 2, "nothing here can try it"),
-        (["plain", "--data", "level.txt"], 2, "take no other"),
+        (["plain", "--data", "level.txt"], 2, "takes no other"),
         (["plain", "--arm", "mine=my_players:Better"], 2, "takes no other beside it"),
         (["plain", "openable", "--arm", "mine=my_players:Better"], 2, "one paper"),
         (["openable", "--arm", "mine=my_players:Better", "--ship"], 2, "can't be shipped"),

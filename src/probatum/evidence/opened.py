@@ -9,10 +9,10 @@ level of one paper, whichever are looked at.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from probatum.evidence.criteria import AllOf, Criterion, Every, Rate, Within
 from probatum.evidence.model import Arm, Claim, Dataset, Experiment, Paper, resolve
@@ -38,8 +38,8 @@ class Own:
 class Opened:
     """A paper whose experiments were opened.
 
-    ``origin`` gives the claim that each of its claims comes from; ``closed`` says of every other
-    claim of the paper why it can't be asked.
+    ``origin`` gives the claim that each of its claims comes from; ``closed`` says of claims of the
+    paper why they can't be asked.
     """
 
     paper: Paper
@@ -65,8 +65,9 @@ def open_selection(
         raise ValueError(f"data and arms of one's own go with one paper, got {', '.join(slugs)}")
     paper = selection[0][0]
     chosen = {claim.id for _, claim in selection}
-    opened = open_paper(paper, own)
-    pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in chosen]
+    opened = open_paper(paper, own, chosen)
+    wanted = chosen - set(opened.closed)
+    pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in wanted]
     reasons: dict[str, list[str]] = {}
     for claim_id, why in opened.closed.items():
         if claim_id in chosen:
@@ -93,40 +94,70 @@ def parse_arm(text: str) -> tuple[str, str]:
     return name, target
 
 
-def open_paper(paper: Paper, own: Own) -> Opened:
+def open_paper(paper: Paper, own: Own, chosen: Collection[str] | None = None) -> Opened:
     """Put a reader's files and methods into the experiments that take them.
 
-    Each file is a data set in the place of the paper's.
+    Each file is a data set in the place of the paper's. Only experiments that the chosen claims
+    read (all by default) look at files and methods; where experiments ask for different things, it
+    is enough that one of them is served.
 
     Raises
     ------
     ValueError
-        If a file, option or method is not what the experiments need; nothing has run then.
+        If a file, option or method is not what any experiment needs; nothing has run then.
     OSError
         If a file can't be read.
     """
-    files, arms = own.files, own.arms
-    taken = _read(paper, files, own.options)
-    interfaces: dict[tuple[str, str | None], None] = {}
+    if own.options and not own.files:
+        raise ValueError(f"{', '.join(own.options)}: says how to read data, but no file is given")
+    asked = [c.experiment for c in paper.claims if chosen is None or c.id in chosen]
+    slots = {e.data_slot: None for e in asked if e is not None and e.data_slot and own.files}
+    faces = {(e.arm_interface, e.arm_make): None for e in asked if e is not None and own.arms}
+    read, unread = _attempts(slots, lambda slot: _read(paper.slug, slot, own))
+    _, unfit = _attempts(
+        (face for face in faces if face[0] is not None), lambda face: _check_arms(own.arms, *face)
+    )
     experiments: dict[str, Experiment] = {}
     closed, claims, origin = {}, [], {}
     for claim in paper.claims:
-        why = _why_closed(claim, bool(files), bool(arms))
-        if why or claim.experiment is None:
+        experiment = claim.experiment
+        why = _why_closed(experiment, own)
+        if why or experiment is None:
             closed[claim.id] = why
             continue
-        experiment = claim.experiment
+        error = unread.get(experiment.data_slot or "")
+        error = error or unfit.get((experiment.arm_interface, experiment.arm_make))
+        if error is not None:
+            # Not asked, but it keeps its share of the error level, whatever else is asked.
+            closed[claim.id] = str(error)
         if experiment.id not in experiments:
-            if arms and experiment.arm_interface is not None:
-                interfaces[experiment.arm_interface, experiment.arm_make] = None
-            experiments[experiment.id] = _opened(experiment, taken, arms)
-        for asked in _questions(claim, experiments[experiment.id], bool(files), list(arms)):
-            claims.append(asked)
-            origin[asked.id] = claim.id
-    for interface, make in interfaces:
-        for name, target in arms.items():
-            check_interface(name, target, interface, make)
+            experiments[experiment.id] = _opened(experiment, read, own.arms)
+        for question in _questions(
+            claim, experiments[experiment.id], bool(own.files), list(own.arms)
+        ):
+            claims.append(question)
+            origin[question.id] = claim.id
     return Opened(replace(paper, claims=_lean(claims)), origin, closed)
+
+
+Key = TypeVar("Key", bound=Hashable)
+Found = TypeVar("Found")
+
+
+def _attempts(
+    keys: Iterable[Key], do: Callable[[Key], Found]
+) -> tuple[dict[Key, Found], dict[Key, Exception]]:
+    """What came of each key, and what went wrong; raises the first error if all went wrong."""
+    done: dict[Key, Found] = {}
+    failed: dict[Key, Exception] = {}
+    for key in keys:
+        try:
+            done[key] = do(key)
+        except (ValueError, TypeError, OSError) as error:
+            failed[key] = error
+    if failed and not done:
+        raise next(iter(failed.values()))
+    return done, failed
 
 
 def _lean(claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -147,44 +178,32 @@ def _lean(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return tuple(replace(c, experiment=lean[c.experiment.id]) for c in claims if c.experiment)
 
 
-def _why_closed(claim: Claim, data: bool, arms: bool) -> str:
-    experiment = claim.experiment
+def _why_closed(experiment: Experiment | None, own: Own) -> str:
     if experiment is None:
         return "nothing here can try it"
-    if data and experiment.data_slot is None:
+    if own.files and experiment.data_slot is None:
         return "asked of data of its own, takes no other"
-    if arms and experiment.arm_interface is None:
+    if own.arms and experiment.arm_interface is None:
         return "asked of the method alone, takes no other beside it"
     return ""
 
 
-def _read(
-    paper: Paper, files: Sequence[Path], options: Mapping[str, str]
-) -> dict[str, tuple[Dataset, ...]]:
-    """Data sets of the reader's files, by the slot that takes them."""
-    slots = {e.data_slot for e in paper.experiments if e.data_slot is not None}
-    if options and not files:
-        raise ValueError(f"{', '.join(options)}: says how to read data, but no file is given")
-    if files and not slots:
-        raise ValueError(f"{paper.slug}: its claims are about data of their own and take no other")
-    taken = {}
-    for slot in slots if files else ():
-        read = resolve(slot)
-        known = {
-            name: parameter
-            for name, parameter in inspect.signature(read).parameters.items()
-            if parameter.kind is parameter.KEYWORD_ONLY
-        }
-        for name in options:
-            if name not in known:
-                takes = ", ".join(known) or "none"
-                raise ValueError(f"{paper.slug}: unknown option {name!r} for data; known: {takes}")
-        for name, parameter in known.items():
-            if parameter.default is parameter.empty and name not in options:
-                raise ValueError(f"{paper.slug}: the data need --{name}")
-        datasets = [read(Path(file), **options) for file in files]
-        taken[slot] = tuple(_unique(datasets))
-    return taken
+def _read(slug: str, slot: str, own: Own) -> tuple[Dataset, ...]:
+    """Data sets of the reader's files."""
+    read = resolve(slot)
+    known = {
+        name: parameter
+        for name, parameter in inspect.signature(read).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    for name in own.options:
+        if name not in known:
+            takes = ", ".join(known) or "none"
+            raise ValueError(f"{slug}: unknown option {name!r} for data; known: {takes}")
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in own.options:
+            raise ValueError(f"{slug}: the data need --{name}")
+    return tuple(_unique([read(Path(file), **own.options) for file in own.files]))
 
 
 def _unique(datasets: Sequence[Dataset]) -> list[Dataset]:
@@ -209,10 +228,7 @@ def _opened(
         # What an arm is made with is in its key, and the code behind it in its fingerprint.
         made = Arm(name, experiment.arm_make or target, "baseline", own=target)
         own.append(made)
-    datasets = experiment.datasets
-    if taken:
-        assert experiment.data_slot is not None
-        datasets = taken[experiment.data_slot]
+    datasets = taken.get(experiment.data_slot or "", experiment.datasets)
     return replace(experiment, arms=(*experiment.arms, *own), datasets=datasets)
 
 
@@ -261,6 +277,12 @@ def _asked(
 
 
 # --- a reader's method ---------------------------------------------------------------------------
+
+
+def _check_arms(arms: Mapping[str, str], interface: str | None, make: str | None) -> None:
+    assert interface is not None
+    for name, target in arms.items():
+        check_interface(name, target, interface, make)
 
 
 def check_interface(name: str, target: str, interface: str, make: str | None) -> None:

@@ -40,6 +40,13 @@ class Skilled:
         return level + self.edge + 0.02 * rng.normal()
 
 
+class Thrower(Protocol):
+    """Throws once and rests."""
+
+    def throw(self, level, rng): ...
+    def rest(self): ...
+
+
 class Readers:
     """Arm of a reader's class."""
 
@@ -130,6 +137,16 @@ THROWS = Experiment(
     arm_make=f"{HERE}:Readers",
     data_slot=f"{HERE}:level_of",
 )
+RESTS = Experiment(
+    "rests",
+    trial=f"{HERE}:trial",
+    arms=THROWS.arms,
+    datasets=THROWS.datasets,
+    metrics=THROWS.metrics,
+    budgets=THROWS.budgets,
+    arm_interface=f"{HERE}:Thrower",
+    arm_make=f"{HERE}:Readers",
+)
 CLOSED = Experiment(
     "closed",
     trial=f"{HERE}:trial",
@@ -166,6 +183,13 @@ PAPER = Paper(
             "It throws higher on its own ground.",
             "paper",
             CLOSED,
+            Within(Stat("height"), "skilled", to=("average",), low=0.1),
+        ),
+        Claim(
+            "rested",
+            "It throws higher when rested.",
+            "paper",
+            RESTS,
             Within(Stat("height"), "skilled", to=("average",), low=0.1),
         ),
         Claim("moon", "It throws on the moon.", "target", missing="a moon"),

@@ -8,8 +8,10 @@ trials here were written: k times the residual grows by at most 15 % in the last
 little), that k r_k may grow by half in a decade (a factor log k would give a third), and the rules,
 tables and arms of the shared regressions, where a pilot had shown plain extragradient to need about
 half of the evaluations. The worst case of Popov's variant is near its limit: measured at the
-point where it asks, not at x_N, its slope was -0.799. ``recipe-is-halpern``, ``anchor-placement`` and ``halpern-rate``
-are statements that a correct implementation can't break: they test the code, not the world.
+point where it asks, not at x_N, its slope was -0.799.
+
+``recipe-is-halpern``, ``anchor-placement`` and ``halpern-rate`` are statements that a correct
+implementation can't break: they test the code, not the world.
 """
 
 from __future__ import annotations
