@@ -35,13 +35,15 @@ class Checked:
 
     ``trials`` is tidy: one line per measurement with ``paper, experiment, dataset, replicate,
     arm, status, case, x, metric, value, successes, tries``. ``problems`` name what could not be
-    run and what would mend it.
+    run and what would mend it. ``controls`` are the decisions on the same questions asked of each
+    negative control, by ``paper/claim`` and arm.
     """
 
     decisions: list[Decision]
     trials: pd.DataFrame
     run: dict[str, Any]
     problems: list[str]
+    controls: dict[str, dict[str, Decision]]
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.decisions, self.trials))
@@ -146,8 +148,10 @@ def check(
         fresh=fresh,
         watcher=watcher,
     )
-    run = {**ran.report.described(), "failures": [asdict(failure) for failure in ran.failures]}
-    return Checked(ran.report.decisions, trials_frame(ran.report), run, ran.problems)
+    failures = [asdict(failure) for failure in ran.failures]
+    run = {**ran.report.described(), "failures": failures, "not_asked": ran.closed}
+    table, controls = trials_frame(ran.report), ran.report.controls()
+    return Checked(ran.report.decisions, table, run, ran.problems, controls)
 
 
 def _own(data: Any, options: Any, arms: Any) -> Own:

@@ -222,5 +222,7 @@ def test_from_python(toy_open, monkeypatch):
         profile="smoke",
     )
     assert [d.claim for d in checked.decisions] == ["high", "high+of-mine"]
+    assert checked.controls["openable/high"]["clumsy"].verdict == "holds"
+    assert checked.run["not_asked"] == []
     assert set(checked.trials["dataset"]) == {"own-level"}
     assert os.path.exists(".probatum/evidence.db")
