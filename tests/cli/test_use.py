@@ -85,6 +85,14 @@ def test_values_out_of_range_are_misuse(ball, toy):
     assert (ran.code, ran.err) == (2, "probatum: the level must be at least 0, got -3\n")
 
 
+def test_no_answer_to_what_was_asked(ball, toy):
+    (toy / "level.txt").write_text("0.1")
+    ran = ball("level.txt", "-o", "out.txt")
+    assert (ran.code, ran.err.splitlines()[-1]) == (3, "probatum: fell short of half a metre")
+    assert "over: 0.3 m" in ran.out
+    assert ball("level.txt", "--json").object("use")["incomplete"] == "fell short of half a metre"
+
+
 def test_unknown_tool_names_the_nearest(probatum, toy_open):
     ran = probatum("use", "thraw")
     assert ran.code == 2

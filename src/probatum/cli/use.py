@@ -108,7 +108,7 @@ def _command(paper: Paper, tool: Tool, run: Callable[..., Answer]) -> Callable[.
                 given["progress"] = bar
             answer = _answered(paper, tool, run, given)
         _print(paper, tool, answer, as_json, bar.seconds)
-        return DONE
+        return UNAVAILABLE if answer.incomplete else DONE
 
     command.__doc__ = tool.summary + "\n\n" + _details(run)
     command.__signature__ = inspect.Signature([*parameters, *extra])  # type: ignore[attr-defined]
@@ -176,6 +176,7 @@ def _print(paper: Paper, tool: Tool, answer: Answer, as_json: bool, seconds: flo
                 "values": dict(answer.values),
                 "files": [str(file) for file in answer.files],
                 "warnings": list(answer.warnings),
+                "incomplete": answer.incomplete,
                 "seconds": round(seconds, 3),
             }
         )
@@ -187,6 +188,8 @@ def _print(paper: Paper, tool: Tool, answer: Answer, as_json: bool, seconds: flo
             out.print(f"written: {file}", soft_wrap=True)
     for warning in answer.warnings:
         warn(warning)
+    if answer.incomplete:
+        warn(answer.incomplete)
 
 
 class _Bar:

@@ -28,13 +28,15 @@ class Answer:
     """What a tool found.
 
     ``lines`` are for people, ``values`` (plain JSON values) for programs; ``files`` were written;
-    ``warnings`` say what may be wrong and which option would help.
+    ``warnings`` say what may be wrong and which option would help; ``incomplete`` says why it is no
+    answer to what was asked, such as a limit that was reached, and makes the command end with 3.
     """
 
     lines: tuple[str, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
+    incomplete: str = ""
 
 
 @dataclass(frozen=True)

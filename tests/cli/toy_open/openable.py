@@ -114,7 +114,8 @@ def throw(
             draft.write_text(f"{height}\n")
     lines = (f"{style}: {height:g} m [bold]",)
     files = (output,) if output is not None else ()
-    return Answer(lines, {"height": height, "bad": float("nan")}, files, ("windy",))
+    low = "fell short of half a metre" if height < 0.5 else ""
+    return Answer(lines, {"height": height, "bad": float("nan")}, files, ("windy",), low)
 
 
 def write_example(folder: Path) -> None:
