@@ -1,6 +1,8 @@
 """``python -m probatum`` is the command line."""
 
+import sys
+
 from probatum.cli import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -157,8 +157,18 @@ def check(
 def _own(data: Any, options: Any, arms: Any) -> Own:
     from probatum.evidence.opened import Own, parse_arm
 
-    files = (data,) if isinstance(data, str | os.PathLike) else tuple(data)
-    named = [parse_arm(f"{name}={target}") for name, target in dict(arms or {}).items()]
+    files = (data,) if isinstance(data, str | os.PathLike) else data
+    if not isinstance(files, list | tuple) or not all(
+        isinstance(file, str | os.PathLike) for file in files
+    ):
+        raise TypeError(f"data must be a path or a list of paths, got {type(data).__name__}")
+    for name, given in (("data_options", options), ("arms", arms)):
+        plain = given is None or isinstance(given, Mapping)
+        if not plain or not all(
+            isinstance(word, str) for pair in (given or {}).items() for word in pair
+        ):
+            raise TypeError(f"{name} must map str to str, got {given!r}")
+    named = [parse_arm(f"{name}={target}") for name, target in (arms or {}).items()]
     return Own(tuple(Path(file) for file in files), dict(options or {}), dict(named))
 
 

@@ -121,6 +121,12 @@ def test_a_paper_says_what_it_claims(paper: Paper) -> None:
         assert claim.scope != "target" or claim.experiment is None, claim.id
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_claim_meets_data_that_nobody_here_generated(paper: Paper) -> None:
+    licences = [dataset.licence for e in paper.experiments for dataset in e.datasets]
+    assert [name for name in licences if not name.startswith(("generated", "none"))]
+
+
 @pytest.mark.parametrize(("paper", "experiment"), EXPERIMENTS)
 def test_an_experiment_is_whole(paper: Paper, experiment: Experiment) -> None:
     roles = [arm.role for arm in experiment.arms]

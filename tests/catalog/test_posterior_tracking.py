@@ -80,6 +80,53 @@ def test_a_readers_class_without_an_answer_is_refused(monkeypatch: pytest.Monkey
     assert runs.correct.all()
 
 
+class Blind(OwnUniform):
+    """Answers after one pull."""
+
+    stopped = False  # type: ignore[assignment]
+    best_arm_ = 2  # type: ignore[assignment]
+
+    def tell(self, arm: int, reward: float) -> None:
+        self.stopped = True
+
+
+class Endless(Blind):
+    def tell(self, arm: int, reward: float) -> None:
+        pass
+
+
+class Method(Endless):
+    def stopped(self) -> bool:  # type: ignore[override]
+        return False
+
+
+class Half(Endless):
+    def ask(self) -> int:
+        return 0.5  # type: ignore[return-value]
+
+
+class Done(Endless):
+    stopped = True  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Blind, "wrong `best_arm_` in 1[34] of 20"),
+        (Endless, "not stopped after 20000 pulls"),
+        (Method, "'stopped' is a method"),
+        (Half, "number of an arm, gave 0.5"),
+        (Done, "stopped before its first pull"),
+    ],
+)
+def test_a_policy_that_can_not_do_the_job_is_refused_before_anything_runs(
+    policy: type, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own, "resolve", lambda target: policy)
+    with pytest.raises(ValueError, match=said):
+        own.AskTell("x:Policy").probe()
+
+
 def test_arms_share_rewards_and_the_control_again_does_not() -> None:
     size = {"runs": 5, "delta": 0.1, "max_pulls": 10_000}
     arms = {arm.id: arm for arm in paper.captions.arms}
@@ -308,3 +355,34 @@ def test_tool_needs_two_arms_and_a_folder_to_write_to(tmp_path: Path) -> None:
 
 def test_kl_lucb_stands_for_itself_in_the_catalog() -> None:
     assert contenders.lucb().policy is LUCB
+
+
+def test_tool_overwrites_no_log_and_writes_json_alone(tmp_path: Path) -> None:
+    tool.example_files(tmp_path)
+    log = tmp_path / "log.csv"
+    before = log.read_bytes()
+    (tmp_path / "link.json").hardlink_to(log)
+    (tmp_path / "d.json").mkdir()
+    for name, why in (
+        ("log.csv", "would overwrite the log"),
+        ("link.json", "would overwrite the log"),
+        ("other.csv", r"must end in \.json"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            tool.next_trial(log, output=tmp_path / name)
+    with pytest.raises(IsADirectoryError, match="folder"):
+        tool.next_trial(log, output=tmp_path / "d.json")
+    assert log.read_bytes() == before
+
+
+def test_tool_says_what_it_read_and_its_state_goes_on(tmp_path: Path) -> None:
+    tool.example_files(tmp_path)
+    out = tmp_path / "state.json"
+    found = tool.next_trial(tmp_path / "log.csv", output=out)
+    assert found.values["columns"] == {"arm": "arm", "outcome": "clicked"}
+    assert "read from log.csv: arm from 'arm', outcome from 'clicked'" in found.lines
+    saved = json.loads(out.read_text())
+    policy = PosteriorTracking.from_json(json.dumps(saved["policy"]))
+    assert saved["answer"]["arms"][policy.ask()]["arm"] == found.values["next_arm"]
+    with pytest.raises(ValueError, match="a saved answer, not a log"):
+        tool.next_trial(out)

@@ -18,6 +18,11 @@ from probatum import api
         (("coins",), {"jobs": "many"}, TypeError, "jobs"),
         (("coins",), {"jobs": True}, TypeError, "jobs"),
         (("coins",), {"store": 3}, TypeError, "store"),
+        (("coins",), {"data": 3}, TypeError, "data must be a path"),
+        (("coins",), {"data": [3]}, TypeError, "data must be a path"),
+        (("coins",), {"data_options": {"target": 3}}, TypeError, "data_options must map"),
+        (("coins",), {"arms": ["m=a:b"]}, TypeError, "arms must map"),
+        (("coins",), {"arms": {"m": "nonsense"}}, ValueError, "'module:attribute'"),
     ],
 )
 def test_misuse_is_named(toy, names, settings, kind, said):

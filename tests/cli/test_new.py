@@ -52,6 +52,11 @@ def test_the_skeleton_runs_and_knows_that_it_is_one(checkout):
     assert checked.returncode == 0, checked.stderr
     assert "holds      lower-error" in checked.stdout
     assert "control first-value: fails" in checked.stdout
+    (checkout / "values.txt").write_text("1\n2\n3\n4\n1000\n")
+    used = run(checkout, "probatum", "use", "toy-trim", "values.txt", "--cut", "0.2", "-o", "x.txt")
+    assert used.returncode == 0, used.stderr
+    assert "centre: 3, of 5 numbers" in used.stdout
+    assert (checkout / "x.txt").read_text() == "3.0\n"
     tested = run(checkout, "pytest", "-q", "-p", "no:cacheprovider", "tests/supervised")
     assert "1 failed, 4 passed" in tested.stdout
     assert "test_nothing_of_the_skeleton_is_left" in tested.stdout

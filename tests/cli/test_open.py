@@ -32,6 +32,7 @@ def own(probatum, toy_open, monkeypatch):
         "        return level\n"
         "NUMBER = 3\n"
     )
+    (toy_open / "exits.py").write_text("import sys\nsys.exit(7)\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield lambda *arguments: probatum("check", *arguments, "--jobs", "0", "--quiet")
     sys.modules.pop("my_players", None)
@@ -118,6 +119,8 @@ def test_a_factory_is_probed(own):
         ("mine=no_such_module:Thing", "can't import no_such_module"),
         ("mine", "NAME=MODULE:ATTR"),
         ("mine=thing", "'module:attribute'"),
+        ("mine=my_players.py:Better", "give the module's name, my_players"),
+        ("mine=exits:Better", "importing exits failed: SystemExit: 7"),
         ("average=my_players:Better", "'average' is there already"),
         ("a b=my_players:Better", "letters"),
     ],
@@ -169,6 +172,28 @@ def test_options_and_several_files(own, toy):
     )  # fmt: skip
     (decision,) = ran.object("check")["decisions"]
     assert decision["effect"] == pytest.approx(8.2, abs=0.05)
+
+
+def test_a_file_counts_once_and_may_be_moved(own, toy):
+    twice = own("openable", "--data", "level.txt", "--data", "./level.txt", "--target", "y")
+    assert (twice.code, twice.out) == (2, "")
+    assert "hold the same data" in twice.err
+    own("openable/high", "--data", "level.txt", "--target", "y")
+    (toy / "sub").mkdir()
+    (toy / "level.txt").rename(toy / "sub" / "level.txt")
+    ran = own("openable/high", "--data", "sub/level.txt", "--target", "y", "--json")
+    assert "ok" not in ran.object("check")["run"]["trials"]
+
+
+def test_data_that_leave_nothing_to_chance_are_said_to(own, monkeypatch):
+    from toy_open import openable
+
+    monkeypatch.setattr(openable.Skilled, "throw", lambda self, level, rng: level + self.edge)
+    (decision,) = own("openable/high", "--data", "level.txt", "--target", "y", "--json").object(
+        "check"
+    )["decisions"]
+    assert (decision["verdict"], decision["more_needed"]) == ("undecided", None)
+    assert "chance has nothing to decide" in decision["reason"]
 
 
 def test_own_trials_are_kept_apart(own, probatum, toy):

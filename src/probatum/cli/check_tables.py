@@ -34,7 +34,7 @@ def print_decisions(ran: Ran, controls: Mapping[str, Mapping[str, str]]) -> None
         out.print()
         out.print(_first_line(decision))
         of = controls.get(f"{decision.paper}/{decision.claim}", {})
-        asked = [(f"control {arm}: {verdict}", "dim") for arm, verdict in of.items()]
+        asked = [(_control_line(decision, *control), "dim") for control in of.items()]
         for text, style in [*_below(report, decision), *asked]:
             out.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
     if ran.closed:
@@ -50,6 +50,13 @@ def print_decisions(ran: Ran, controls: Mapping[str, Mapping[str, str]]) -> None
         f"\n{report.profile} profile; trials: {statuses or 'none run'}, {report.reused} reused; "
         f"{report.seconds:.1f} s"
     )
+
+
+def _control_line(decision: Decision, arm: str, verdict: str) -> str:
+    line = f"control {arm}: {verdict}"
+    if verdict == decision.verdict == "holds":
+        line += " too, so this does not rest on what the control lacks"
+    return line
 
 
 def _failure_line(failure: Failure) -> str:

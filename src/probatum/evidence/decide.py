@@ -57,6 +57,10 @@ __all__ = [
     "untested",
 ]
 
+UNVARIED = (
+    "on these data the replicates don't differ in any arm, so that chance has nothing to decide; "
+    "the effect is what it is"
+)
 AGREEMENT = (
     "refused: replicates 0 and 1 agree in every arm; declare the experiment deterministic or draw "
     "from block.rng"
@@ -67,7 +71,7 @@ Piece = tuple[str, Within | Rate | Every, str | None, tuple[str, ...]]
 
 def claim_alpha(paper: Paper) -> float:
     """Error level of each stochastic claim: 0.05 over those that the paper declares."""
-    return ALPHA / max(sum(claim.stochastic for claim in paper.claims), 1)
+    return ALPHA / max(paper.level_shares or sum(claim.stochastic for claim in paper.claims), 1)
 
 
 def replicates_budget(experiment: Experiment, replicates: int) -> int:
@@ -374,7 +378,8 @@ def decide(
     parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
     parts = [_with_rival(p, piece, evidence) for p, piece in zip(parts, pieces, strict=True)]
     if refused:
-        parts = [replace(part, verdict="undecided", reason=AGREEMENT) for part in parts]
+        why = UNVARIED if any(d.own for d in experiment.datasets) else AGREEMENT
+        parts = [replace(p, verdict="undecided", reason=why, more_needed=None) for p in parts]
     first = _decisive_look(parts)
     if first < seen:
         # The parts as they stood when the claim was decided.

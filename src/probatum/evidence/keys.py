@@ -52,6 +52,8 @@ def trial_fingerprint(experiment: Experiment, arms: Iterable[Arm], dataset: Data
 
 def _described_dataset(dataset: Dataset) -> dict[str, Any]:
     described = {"id": dataset.id, "load": dataset.load, "params": dict(dataset.params)}
+    if dataset.own and dataset.identity is not None:
+        del described["params"]
     if dataset.identity is not None:
         described["content"] = resolve(dataset.identity)(**dataset.params)
     return described

@@ -100,7 +100,8 @@ class Dataset:
     """Named data: a loader and its parameters, with the licence.
 
     ``identity`` is a ``module:function`` of the same parameters that gives a hash of the content,
-    without loading it; it goes into the keys of trials.
+    without loading it; it goes into the keys of trials. ``own`` marks a reader's data: their
+    identity stands for their parameters, so that a file may be moved.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Dataset:
     licence: str
     params: Params = field(default_factory=dict)
     identity: str | None = None
+    own: bool = False
 
     def __post_init__(self) -> None:
         check_slug("dataset id", self.id)
@@ -356,6 +358,8 @@ class Paper:
     """A catalog entry.
 
     ``methods`` are import paths (``module:attribute``), ``extras`` the optional installs needed.
+    ``level_shares`` is how many claims share the error level: those that chance decides, if it
+    isn't given.
     """
 
     slug: str
@@ -367,6 +371,7 @@ class Paper:
     extras: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
     summary: str = ""
+    level_shares: int | None = None
 
     def __post_init__(self) -> None:
         check_slug("slug", self.slug)

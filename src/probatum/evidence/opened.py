@@ -2,8 +2,8 @@
 
 The claims of an opened paper are named after those that they come from: the same claim where only
 the data are the reader's, ``CLAIM+of-NAME`` with the reader's method in the place of the paper's,
-and ``CLAIM+against-NAME`` with the reader's method as the only rival. All of them share the error
-level of one paper, whichever are looked at.
+and ``CLAIM+against-NAME`` with the reader's method as the only rival. Each has the error level of the
+claim that it comes from.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ def open_selection(
     paper = selection[0][0]
     chosen = {claim.id for _, claim in selection}
     opened = open_paper(paper, own, chosen)
-    wanted = chosen - set(opened.closed)
-    pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in wanted]
+    pairs = [(opened.paper, c) for c in opened.paper.claims if opened.origin[c.id] in chosen]
     reasons: dict[str, list[str]] = {}
     for claim_id, why in opened.closed.items():
         if claim_id in chosen:
@@ -128,8 +127,8 @@ def open_paper(paper: Paper, own: Own, chosen: Collection[str] | None = None) ->
         error = unread.get(experiment.data_slot or "")
         error = error or unfit.get((experiment.arm_interface, experiment.arm_make))
         if error is not None:
-            # Not asked, but it keeps its share of the error level, whatever else is asked.
             closed[claim.id] = str(error)
+            continue
         if experiment.id not in experiments:
             experiments[experiment.id] = _opened(experiment, read, own.arms)
         for question in _questions(
@@ -137,7 +136,10 @@ def open_paper(paper: Paper, own: Own, chosen: Collection[str] | None = None) ->
         ):
             claims.append(question)
             origin[question.id] = claim.id
-    return Opened(replace(paper, claims=_lean(claims)), origin, closed)
+    # Every question is asked at the level of the claim that it comes from.
+    shares = paper.level_shares or sum(claim.stochastic for claim in paper.claims)
+    opened = replace(paper, claims=_lean(claims), level_shares=shares)
+    return Opened(opened, origin, closed)
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -203,14 +205,29 @@ def _read(slug: str, slot: str, own: Own) -> tuple[Dataset, ...]:
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in own.options:
             raise ValueError(f"{slug}: the data need --{name}")
-    return tuple(_unique([read(Path(file), **own.options) for file in own.files]))
+    return tuple(_unique([_marked(read(Path(file), **own.options)) for file in own.files]))
+
+
+def _marked(dataset: Dataset) -> Dataset:
+    """A data set that no one takes for one of the catalog's."""
+    named = dataset.id if dataset.id.startswith("own-") else f"own-{dataset.id}"
+    return replace(dataset, id=named, own=True)
 
 
 def _unique(datasets: Sequence[Dataset]) -> list[Dataset]:
-    """Data sets under ids of their own: two files may have one name."""
+    """Data sets under ids of their own: two files may have one name, but not one content."""
     seen: dict[str, int] = {}
+    contents: dict[object, str] = {}
     found = []
     for dataset in datasets:
+        if dataset.identity is not None:
+            content = resolve(dataset.identity)(**dataset.params)
+            if content in contents:
+                raise ValueError(
+                    f"{contents[content]} and {dataset.id} hold the same data: counted twice, they "
+                    "would look like twice the evidence"
+                )
+            contents[content] = dataset.id
         seen[dataset.id] = seen.get(dataset.id, 0) + 1
         number = seen[dataset.id]
         found.append(dataset if number == 1 else replace(dataset, id=f"{dataset.id}-{number}"))
@@ -303,6 +320,8 @@ def check_interface(name: str, target: str, interface: str, make: str | None) ->
         if probe is None:
             return
         made = probe()
+    except ValueError as error:
+        raise ValueError(f"arm {name}: {error}") from error
     except Exception as error:
         raise ValueError(
             f"arm {name}: {target} can't be built: {type(error).__name__}: {error}"
@@ -311,19 +330,21 @@ def check_interface(name: str, target: str, interface: str, make: str | None) ->
 
 
 def _check_methods(name: str, target: str, candidate: Any, protocol: Any) -> None:
-    about = (inspect.getdoc(protocol) or protocol.__name__).splitlines()[0]
+    about = " ".join((inspect.getdoc(protocol) or protocol.__name__).split())
     for method, declared_as in _methods(protocol).items():
         own = getattr(candidate, method, None)
         if own is None or not callable(own):
             raise ValueError(
                 f"arm {name}: {target} has no method {method!r}; it needs "
-                f"{', '.join(_methods(protocol))} ({about})"
+                f"{', '.join(_methods(protocol))}. {about}"
             )
         _check_call(f"arm {name}: {target}.{method}", own, declared_as, inspect.isclass(candidate))
 
 
 def _imported(name: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
+    if module.endswith(".py"):
+        raise ValueError(f"arm {name}: give the module's name, {module[:-3]}, not its file")
     try:
         return resolve(target)
     except ModuleNotFoundError as error:
@@ -333,7 +354,7 @@ def _imported(name: str, target: str) -> Any:
         ) from error
     except AttributeError as error:
         raise ValueError(f"arm {name}: {module} has no {attribute!r} ({error})") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(
             f"arm {name}: importing {module} failed: {type(error).__name__}: {error}"
         ) from error

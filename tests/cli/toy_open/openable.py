@@ -62,9 +62,14 @@ class Readers:
         return self.player.throw(level, rng)
 
 
-def level(value):
+def level(value, file=""):
     """Data: one number."""
     return value
+
+
+def level_identity(value, file=""):
+    """What the data are, wherever they lie."""
+    return str(value)
 
 
 def level_of(file: Path, *, target: str, scale: str = "1") -> Dataset:
@@ -73,7 +78,9 @@ def level_of(file: Path, *, target: str, scale: str = "1") -> Dataset:
     if target not in lines:
         raise ValueError(f"{file} has no {target!r}: it has {', '.join(lines)}")
     value = float(lines[target]) * float(scale)
-    return Dataset(f"own-{file.stem}", f"{HERE}:level", "the reader's own", {"value": value})
+    params = {"value": value, "file": str(file.absolute())}
+    licence = "the reader's own"
+    return Dataset(file.stem, f"{HERE}:level", licence, params, f"{HERE}:level_identity")
 
 
 def trial(block):

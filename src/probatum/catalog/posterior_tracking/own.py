@@ -21,13 +21,15 @@ from probatum.sequential import RewardTape, play, run_seeds
 
 # Arms with fewer trials have a success rate that nobody knows yet.
 LEAST_TRIALS, MOST_ARMS = 20, 50
+# A policy that errs once in ten runs is wrong in more than 7 of 20 once in two thousand times.
+REHEARSALS, EASY, MOST_WRONG = 20, 20_000, 7
 
 
 class BestArmPolicy(Protocol):
     """A best-arm policy: ``Policy(n_arms, delta, random_state)`` with ask and tell.
 
-    ``stopped`` says when it is done and ``best_arm_`` what it answers; arms count from 0, rewards
-    are 0 or 1.
+    Its attribute ``stopped`` says when it is done and ``best_arm_`` what it answers; arms count
+    from 0, rewards are 0 or 1.
     """
 
     def ask(self) -> int: ...
@@ -42,7 +44,29 @@ class AskTell:
     again: bool = False
 
     def probe(self) -> Any:
-        """One object of the reader's class."""
+        """One object of the reader's class, once it has done well on a problem that is easy.
+
+        Trials measure pulls, and a policy that answers blindly needs few: 20 runs are played on arms
+        that succeed with probability .9, .1 and .1, in any order, of which one in ten may err.
+        """
+        wrong = 0
+        for run, (tape, own) in enumerate(zip(*run_seeds(0, REHEARSALS), strict=True)):
+            means = np.roll([0.9, 0.1, 0.1], run)
+            policy = self._policy(3, 0.1, int(own))
+            pulls = int(play(_Checked(self.make, policy), RewardTape(means, int(tape)), EASY).sum())
+            if not policy.stopped:
+                raise ValueError(
+                    f"{self.make} has not stopped after {EASY} pulls of arms with success rates "
+                    ".9, .1 and .1; `stopped` must become true when it knows the best"
+                )
+            if not pulls:
+                raise ValueError(f"{self.make} has stopped before its first pull")
+            wrong += policy.best_arm_ != int(means.argmax())
+        if wrong > MOST_WRONG:
+            raise ValueError(
+                f"{self.make} gave a wrong `best_arm_` in {wrong} of {REHEARSALS} runs on arms with "
+                "success rates .9, .1 and .1, at delta = .1"
+            )
         return self._policy(3, 0.1, 0)
 
     def _policy(self, n_arms: int, delta: float, random_state: int) -> Any:
@@ -50,6 +74,8 @@ class AskTell:
         for name in ("stopped", "best_arm_"):
             if not hasattr(policy, name):
                 raise ValueError(f"{self.make} has no attribute {name!r}")
+            if callable(getattr(policy, name)):
+                raise ValueError(f"{self.make}: {name!r} is a method; it must be a plain value")
         return policy
 
     def identify(
@@ -65,9 +91,31 @@ class AskTell:
         pulls, correct = [], []
         for tape, own in zip(tapes, seeds, strict=True):
             policy = self._policy(means.size, math.exp(-log_inv_delta), int(own))
-            pulls.append(int(play(policy, RewardTape(means, int(tape)), max_pulls).sum()))
+            checked = _Checked(self.make, policy)
+            pulls.append(int(play(checked, RewardTape(means, int(tape)), max_pulls).sum()))
             correct.append(bool(policy.stopped) and policy.best_arm_ == int(means.argmax()))
         return Runs(np.array(pulls), np.array(correct), np.full(n_runs, np.nan))
+
+
+class _Checked:
+    """A reader's policy whose answers are looked at."""
+
+    def __init__(self, make: str, policy: Any) -> None:
+        self.make = make
+        self.policy = policy
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.policy.stopped)
+
+    def ask(self) -> int:
+        arm = self.policy.ask()
+        if not isinstance(arm, int | np.integer):
+            raise ValueError(f"{self.make}: ask must give the number of an arm, gave {arm!r}")
+        return int(arm)
+
+    def tell(self, arm: int, reward: float, /) -> None:
+        self.policy.tell(arm, reward)
 
 
 def own_log(
