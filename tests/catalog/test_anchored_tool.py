@@ -49,10 +49,12 @@ def test_the_example_solves_and_writes_csv(diet: Path, tmp_path: Path) -> None:
     with output.open(newline="") as file:
         table = list(csv.DictReader(file))
     assert [row["name"] for row in table if row["kind"] == "row"] == ["energy", "protein", "weight"]
+    assert (table[0]["kind"], table[0]["name"]) == ("status", "optimal")
+    assert float(table[0]["value"]) == answer.values["objective"]
     values = {row["name"]: float(row["value"]) for row in table}
     assert values["bread"] == pytest.approx(6)
     assert values["energy"] == pytest.approx(2000, rel=1e-5)
-    assert float(table[0]["marginal"]) == pytest.approx(-4.25, rel=1e-4)
+    assert float(table[1]["marginal"]) == pytest.approx(-4.25, rel=1e-4)
     json.dumps(answer.values, allow_nan=False)
 
 
@@ -83,18 +85,61 @@ def test_no_optimum_is_an_answer_with_a_proof(
     assert certificate["kind"] == kind
     if kind == "farkas":
         assert certificate["demanded"] > certificate["possible"]
-        assert not output.exists()
+        assert answer.warnings == ()
     else:
         assert certificate["slope"] > 0
         assert "feasible point" in answer.warnings[0]
-    assert len(answer.warnings) == 1
+        assert len(answer.warnings) == 1
+    assert answer.incomplete == ""
+    written = json.loads(output.read_text())
+    assert next(iter(written)) == "status"
+    assert written["status"] == status
+    assert ("solution" in written) == (status == "unbounded")
+    assert any(entry["value"] for entry in written["certificate"]["entries"])
     json.dumps(answer.values, allow_nan=False)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.parametrize(
+    ("text", "status", "kinds"),
+    [
+        (INFEASIBLE, "infeasible", {"status", "farkas"}),
+        (INFEASIBLE.replace("x <= 3", "5 <= x <= 3"), "infeasible", {"status", "proof"}),
+        (ENDLESS, "unbounded", {"status", "variable", "row", "ray"}),
+    ],
+)
+def test_a_file_that_was_there_is_replaced_whatever_the_status(
+    tmp_path: Path, text: str, status: str, kinds: set[str], presolve: bool
+) -> None:
+    (tmp_path / "p.lp").write_text(text)
+    output = tmp_path / "s.csv"
+    output.write_text("an older solution\n")
+    answer = tool.solve_file(tmp_path / "p.lp", presolve=presolve, output=output)
+    assert answer.files == (output,)
+    with output.open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert (table[0]["kind"], table[0]["name"], table[0]["value"]) == ("status", status, "")
+    assert {row["kind"] for row in table} == kinds
+    if "proof" in kinds:
+        assert any("proof            the bounds of x cross, 5 > 3" in s for s in answer.lines)
+
+
+def test_a_row_without_variables_is_its_own_proof(tmp_path: Path) -> None:
+    text = "NAME\nROWS\n N c\n G r\n E s\nCOLUMNS\n x c 1\nRHS\n d r 3\nENDATA\n"
+    (tmp_path / "p.mps").write_text(text)
+    answer = tool.solve_file(tmp_path / "p.mps", output=tmp_path / "s.json")
+    assert answer.values["certificate"] == {"kind": "farkas", "demanded": 3.0, "possible": 0.0}
 
 
 def test_a_limit_is_said_with_what_would_help(diet: Path) -> None:
     answer = tool.solve_file(diet, presolve=False, max_iterations=5)
     assert answer.values["status"] == "stopped"
-    assert "--max-iterations" in answer.warnings[0]
+    assert "raise --max-iterations" in answer.incomplete
+    answer = tool.solve_file(diet, presolve=False, tol=1e-15, time_limit=1e-9)
+    assert "raise --time-limit" in answer.incomplete
+    output = diet.with_name("s.csv")
+    tool.solve_file(diet, presolve=False, max_iterations=5, output=output)
+    assert output.read_text().splitlines()[1].startswith("status,stopped,")
 
 
 def test_names_that_spreadsheets_would_run_are_quoted(tmp_path: Path) -> None:
@@ -103,7 +148,7 @@ def test_names_that_spreadsheets_would_run_are_quoted(tmp_path: Path) -> None:
     tool.solve_file(tmp_path / "p.mps", output=tmp_path / "s.csv")
     with (tmp_path / "s.csv").open(newline="") as file:
         names = [row["name"] for row in csv.DictReader(file)]
-    assert names[:2] == ['\'=1+1,"x"', "'@SUM(A1)"]
+    assert names[1:3] == ['\'=1+1,"x"', "'@SUM(A1)"]
 
 
 @settings(max_examples=50, deadline=None)
@@ -117,15 +162,21 @@ def test_no_cell_starts_a_formula(name: str) -> None:
 def test_bad_use_ends_in_one_line(diet: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.mps").write_text("")
     (tmp_path / "garbled.mps").write_bytes(bytes(range(256)))
+    (tmp_path / "linked.csv").hardlink_to(diet)
     cases: list[tuple[type[Exception], str, Path, dict[str, Any]]] = [
         (ValueError, "is empty", tmp_path / "empty.mps", {}),
-        (ValueError, "HiGHS can read", tmp_path / "garbled.mps", {}),
+        (ValueError, "line 1: ", tmp_path / "garbled.mps", {}),
         (ValueError, "must end in .csv or .json", diet, {"output": tmp_path / "a.txt"}),
-        (ValueError, "tol must be positive", diet, {"tol": -1.0}),
-        (ValueError, "maxiter must be positive", diet, {"max_iterations": 0}),
+        (ValueError, "-o .*diet.mps would overwrite the file that is read", diet, {"output": diet}),
+        (ValueError, "would overwrite", diet, {"output": tmp_path / "linked.csv"}),
+        (ValueError, "--tol must be above 0", diet, {"tol": -1.0}),
+        (ValueError, "--tol must be above 0 and below 1", diet, {"tol": 1.0}),
+        (ValueError, "--tol must be above 0", diet, {"tol": float("nan")}),
+        (ValueError, "--max-iterations must be 1 or more", diet, {"max_iterations": 0}),
+        (ValueError, "--time-limit must be above 0", diet, {"time_limit": 0.0}),
         (OSError, "No such file", tmp_path / "no.mps", {}),
         (OSError, "directory", tmp_path, {}),
-        (OSError, "No such folder", diet, {"output": tmp_path / "no" / "a.csv"}),
+        (OSError, "there is no folder", diet, {"output": tmp_path / "no" / "a.csv"}),
     ]
     for kind, words, problem, options in cases:
         with pytest.raises(kind, match=words) as caught:
@@ -211,7 +262,7 @@ def test_a_readers_file_is_a_data_set(diet: Path) -> None:
     ]
     assert max(counts) < 4000
     diet.write_text(INFEASIBLE)
-    with pytest.raises(ValueError, match="can read"):
+    with pytest.raises(ValueError, match="can be read"):
         resolve(str(EXPERIMENT.data_slot))(diet)
     (diet.parent / "i.lp").write_text(INFEASIBLE)
     with pytest.raises(ValueError, match="no optimum to converge to: it is infeasible"):

@@ -368,3 +368,24 @@ def test_what_is_no_program_is_refused() -> None:
 def test_bad_restarts_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="restarts need"):
         Restart(**options)
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+@pytest.mark.parametrize(("low", "high"), [(3.0, np.inf), (-np.inf, -2.0)])
+def test_an_empty_row_that_nothing_satisfies_has_its_proof(
+    sense: Any, low: float, high: float
+) -> None:
+    lp = LinearProgram([1.0], [[1.0], [0.0]], [0.0, low], [1.0, high], [0.0], [1.0], sense)
+    result = solve_lp(lp, presolve=False)
+    assert result.status == 2
+    demanded, possible = farkas_margin(lp, result.farkas)
+    assert demanded > possible == 0
+
+
+def test_sides_that_cross_are_the_proof_themselves() -> None:
+    lp = LinearProgram([1.0], [[1.0]], [0.0], [1.0], [3.0], [2.0])
+    result = solve_lp(lp, presolve=False)
+    assert (result.status, result.farkas) == (2, None)
+    assert result.message == "infeasible: the bounds of C1 cross, 3 > 2"
+    lp = LinearProgram([1.0], [[1.0]], [4.0], [1.0], [0.0], [2.0])
+    assert solve_lp(lp, presolve=False).message == "infeasible: the sides of row R1 cross, 4 > 1"

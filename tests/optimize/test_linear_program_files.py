@@ -54,8 +54,8 @@ SMALL = (
 def test_every_section_of_an_mps_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "full.mps"
     file.write_text(FULL)
-    with pytest.warns(UserWarning, match="1 integer variables are taken as continuous"):
-        lp = read_mps(file)
+    lp, said = read_telling(file)
+    assert "1 integer variables are taken as continuous" in said[0]
     assert lp.sense == "max"
     assert lp.offset == 5.0
     assert lp.row_names == ("most", "least", "exact")
@@ -85,9 +85,9 @@ BAD: dict[str, tuple[str, bytes]] = {
     "is empty": ("a.mps", b""),
     "is not a linear program in MPS format": ("a.mps", b"garbage\n\x00\xff"),
     "is not a linear program in LP format": ("a.lp", b"max\n obj: 3 x\nwhatever 7 7 7 >\nend\n"),
-    "can read": ("a.mps", FULL.replace("ENDATA\n", "").encode()),
+    "line 24 is the last, without ENDATA": ("a.mps", FULL.replace("ENDATA\n", "").encode()),
     "not in UTF-8": ("a.mps", FULL.replace(" x  ", " \xe9  ").encode("latin-1")),
-    "must hold finite numbers, got nan": (
+    "line 11: column 'x', row 'profit' must be a number, got 'nan'": (
         "a.mps", FULL.replace("x         profit    1.0", "x         profit    nan").encode(),
     ),
     "must end in .mps": ("a.txt", FULL.encode()),
@@ -236,3 +236,131 @@ def test_the_peers_agree(solver: Any) -> None:
     found = solve_with_highs(lp, solver=solver)
     assert found["status"] == "optimal"
     assert found["objective"] == pytest.approx(11, rel=1e-5)
+
+
+# What HiGHS would cut off, leave out or take twice: part of the text, what it becomes, the words.
+WRONG_LINES: list[tuple[str, str, str]] = [
+    ("profit    1.0", "profit    -1,9", "line 11: column 'x', row 'profit' .* got '-1,9'"),
+    ("profit    1.0", "profit    4,5abc", "line 11: .* must be a number, got '4,5abc'"),
+    ("profit    1.0", "profit    0x10", "must be a number, got '0x10'"),
+    ("profit    1.0", "profit    1+3", r"must be a number, got '1\+3'"),
+    ("profit    1.0", "profit    1e999", "must be a finite number, got '1e999'"),
+    ("profit    1.0", "profit    inf", "must be a finite number, got 'inf'"),
+    ("most      4.0", "most      4.0.0", "line 18: RHS of row 'most' .* got '4.0.0'"),
+    ("most      2.0", "most      2;0", "line 21: RANGES of row 'most' .* got '2;0'"),
+    ("x         3.0", "x         3,0", "line 23: bound UP of column 'x' .* got '3,0'"),
+    ("least     1.0   idle", "lost      1.0   idle", "line 12: row 'lost' is not defined in ROWS"),
+    ("least     1.0   idle", "most      1.0   idle", "row 'most' comes twice in column 'x'"),
+    ("    z         profit", "    x         profit", "column 'x' comes twice, with others"),
+    ("exact     2.0   profit", "exact     2.0   lost", "line 19: row 'lost' is not defined"),
+    ("exact     2.0   profit", "most      2.0   profit", "row 'most' comes twice in RHS"),
+    ("    RHS       exact", "    RHS2      exact", "RHS has a second set 'RHS2', after 'RHS'"),
+    ("most      2.0   exact", "most      2.0   idle", "row 'idle' is of kind N and takes no range"),
+    (" MI BND       z", " MI BND       q", "line 24: column 'q' is not defined in COLUMNS"),
+    (" MI BND       z", " LO BND       z", "a set, a column and a number|is not defined"),
+    (" MI BND       z", " FX BND       x   2.0", "the upper bound of column 'x' comes twice"),
+    (" MI BND       z", " MI B2        z", "second set 'B2'"),
+    (" MI BND       z", " XX BND       z", "a bound must be UP, .* got 'XX'"),
+    (" N  idle", " N  profit", "line 9: row 'profit' comes twice"),
+    (" N  idle", " n  idle", "a row must be of kind N, L, G or E, got 'n'"),
+    (
+        " N  idle",
+        " N  my idle",
+        "3 fields; a name with spaces is read only in the columns of fixed",
+    ),
+    ("    x         least", "    my x      least", "names? with spaces"),
+    ("least     1.0   idle      3.0", "least     1.0   idle", "got 4 fields"),
+    ("'INTORG'", "'INT'", "a marker must be"),
+    ("    MAX", "    MOST", "line 3: OBJSENSE must be MIN or MAX, got 'MOST'"),
+    ("ENDATA", "RHS\nENDATA", "line 25: section RHS comes twice"),
+    ("ENDATA", "SOS\nENDATA", "section SOS is no part of a linear program"),
+    ("OBJSENSE\n    MAX", "OBJSENSE:MAX", "line 2: .* begins no section that is known"),
+    ("ENDATA", "", "is the last, without ENDATA"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), WRONG_LINES)
+def test_nothing_in_an_mps_file_is_cut_off_or_left_out(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    assert old in FULL
+    text = FULL.replace(old, new, 1)
+    for name, data in (("a.mps", text.encode()), ("a.mps.gz", gzip.compress(text.encode()))):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=words) as caught:
+            read_mps(tmp_path / name)
+        assert "\n" not in str(caught.value)
+
+
+def read_telling(file: Path) -> tuple[LinearProgram, list[str]]:
+    """The program, and what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return read_mps(file), [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.", 1), (".5", 0.5), ("+2e1", 20), ("-3E+0", -3), ("1.5D1", 15), ("2d-1", 0.2)],
+)
+def test_numbers_are_read_as_they_stand(tmp_path: Path, text: str, number: float) -> None:
+    (tmp_path / "a.mps").write_text(FULL.replace("profit    1.0", f"profit    {text}"))
+    assert read_telling(tmp_path / "a.mps")[0].c[0] == pytest.approx(number)
+
+
+@pytest.mark.parametrize("side", ["inf", "Infinity", "1e30"])
+def test_sides_may_be_infinite(tmp_path: Path, side: str) -> None:
+    (tmp_path / "a.mps").write_text(FULL.replace("x         3.0", f"x         {side}"))
+    assert read_telling(tmp_path / "a.mps")[0].upper[0] == INF
+
+
+def test_names_with_spaces_are_read_in_the_columns_of_fixed_format(tmp_path: Path) -> None:
+    text = (
+        "NAME          t\nROWS\n N  COST\n L  L 1\nCOLUMNS\n"
+        "    A B       COST               1.0   L 1                1.0\n"
+        "RHS\n    RHS       L 1                4.0\nBOUNDS\n UP BND       A B                3.0\n"
+        "ENDATA\n"
+    )
+    (tmp_path / "a.mps").write_text(text)
+    with pytest.warns(UserWarning, match="switching to fixed format"):
+        lp = read_mps(tmp_path / "a.mps")
+    assert (lp.row_names, lp.column_names) == (("L 1",), ("A B",))
+    (tmp_path / "a.mps").write_text(text.replace("  3.0", "3,0  "))
+    with pytest.raises(ValueError, match="with spaces"):
+        read_mps(tmp_path / "a.mps")
+
+
+def test_unindented_lines_without_sets_are_read(tmp_path: Path) -> None:
+    text = FULL.replace("\n    ", "\n").replace("\n ", "\n").replace("RHS       most", "most")
+    (tmp_path / "a.mps").write_text(text.replace("BND ", "").replace("\nENDATA", "\nFR n\nENDATA"))
+    with pytest.warns(UserWarning, match="taken as continuous"):
+        lp = read_mps(tmp_path / "a.mps")
+    assert lp.lower == pytest.approx([0, -INF, -INF])
+    assert lp.row_upper == pytest.approx([4, INF, 2])
+
+
+def test_bounds_that_mps_assumes_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.mps").write_text(FULL)
+    lp, said = read_telling(tmp_path / "a.mps")
+    assert lp.upper[1] == 1
+    assert said[1] == (
+        "integer variables without bounds in the file get 0 to 1, as MPS has it: n (1 in all)"
+    )
+    (tmp_path / "a.mps").write_text(FULL.replace("ENDATA", " LO BND n 0\nENDATA"))
+    lp, said = read_telling(tmp_path / "a.mps")
+    assert lp.upper[1] == INF
+    assert len(said) == 1
+
+
+def test_a_row_named_twice_in_an_lp_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.lp").write_text(SMALL.replace("c2:", "c1:"))
+    with pytest.raises(ValueError, match="has the row c1 twice"):
+        read_mps(tmp_path / "a.lp")
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path) -> None:
+    data = gzip.compress(FULL.encode())
+    for damaged in (data[: len(data) // 2], data[:20] + b"damage" + data[26:]):
+        (tmp_path / "a.mps.gz").write_bytes(damaged)
+        with pytest.raises(ValueError, match="is damaged as a gzip file"):
+            read_mps(tmp_path / "a.mps.gz")

@@ -91,8 +91,18 @@ def test_trees_of_arrays() -> None:
     assert isinstance(found.x["more"][0], Pair)
     assert found.x["more"][1].shape == ()
     assert np.array_equal(x0["w"], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="shape"):
-        monotone_root(lambda p: {"w": p["w"]}, x0, L=1.0)
+    for value, words in (
+        ({"w": x0["w"]}, "key 'more' is missing"),
+        ({**x0, "extra": 1.0}, "key 'extra' is not expected"),
+        ({**x0, "more": x0["more"][:1]}, r"2 parts are expected in \['more'\], got 1"),
+        ({**x0, "more": 1.0}, r"a list or tuple is expected in \['more'\], got float"),
+        ({**x0, "w": x0}, r"an array is expected in \['w'\], got dict"),
+        ([np.zeros(11)], "a dict is expected, got list"),
+        ({**x0, "w": np.zeros(4)}, "has shape .*was expected"),
+    ):
+        for solve in (monotone_root, fixed_point_anchored):
+            with pytest.raises(ValueError, match=words):
+                solve(lambda p, value=value: value, x0)
     with pytest.raises(ValueError, match="laid out"):
         monotone_root(lambda p: np.zeros(11), x0, L=1.0)
 
@@ -171,6 +181,24 @@ def test_divergence_is_told() -> None:
     later = monotone_root(lambda x: np.where(x < 2.5, x - 3.0, np.nan), [0.0], method="eg", L=1.0)
     assert later.status == 3
     assert not later.success
+    assert "give L" in found.message
+    grown = fixed_point_anchored(lambda x: 2 * x + 1, [1.0, 2.0])
+    assert grown.status == 3
+    assert "T is not nonexpansive" in grown.message
+    assert "give L" not in grown.message
+    lost = fixed_point_anchored(lambda x: np.where(x < 2.5, x + 1.0, np.nan), [0.0])
+    assert "no longer finite" in lost.message
+
+
+def test_the_limit_names_restarts_where_they_would_help() -> None:
+    def end(**options: Any) -> str:
+        return str(monotone_root(game, [3.0, 4.0], L=1.0, maxiter=3, **options).message)
+
+    assert 'restart="adaptive"' in end()
+    assert 'restart="adaptive"' in fixed_point_anchored(np.cos, 1.0, maxiter=2).message
+    assert "restart" not in end(restart="adaptive")
+    assert "restart" not in end(method="eg")  # without an anchor they change nothing
+    assert "restart" not in fixed_point_anchored(np.cos, 1.0, maxiter=2, schedule="none").message
 
 
 def test_guarantees_are_printed_where_they_are_known() -> None:

@@ -27,7 +27,7 @@ _MESSAGES = {
     0: "the residual is within the tolerance",
     1: "maxiter was reached before the tolerance; a larger maxiter or tol would help",
     2: "stopped by the callback",
-    3: "the residual diverged; give L (or a smaller eta), or choose another method",
+    3: "the residual diverged; give L or a larger one (or a smaller eta), or choose another method",
 }
 
 
@@ -216,8 +216,20 @@ def iterate(loop: Loop, rules: Rules, layout: Layout, *, is_map: bool = False) -
         displacement=float(np.linalg.norm(loop.at - loop.start)),
         status=status,
         success=status == 0,
-        message=_MESSAGES[status],
+        message=_message(status, residual, loop, rules, is_map),
     )
+
+
+def _message(status: int, residual: float, loop: Loop, rules: Rules, is_map: bool) -> str:
+    """Why the run ended, and what would help."""
+    line = _MESSAGES[status]
+    if status == 1 and rules.restart is None and loop.weights(0)[1] > 0:
+        return f'{line}, and often restart="adaptive"'
+    if status == 3 and is_map:
+        if not math.isfinite(residual):
+            return "the residual diverged: T's value is no longer finite"
+        return "the residual diverged: T is not nonexpansive, distances grow"
+    return line
 
 
 def _norm(at: Vector, value: Vector, gap: Vector) -> float:

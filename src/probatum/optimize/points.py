@@ -55,10 +55,11 @@ class Layout:
         """
         if _is_tree(point) != self.tree:
             raise ValueError(f"{name} is not laid out like {self.name}: {self} was expected")
+        odd = _oddity(point, self._like) if self.tree else ""
+        if odd:
+            raise ValueError(f"{name} is not laid out like {self.name}: {odd}")
         leaves = [_real(leaf, name) for leaf in (_leaves(point) if self.tree else [point])]
-        if [leaf.shape for leaf in leaves] != self.shapes or (
-            self.tree and not _same_nodes(point, self._like)
-        ):
+        if [leaf.shape for leaf in leaves] != self.shapes:
             got = ", ".join(str(leaf.shape) for leaf in leaves)
             raise ValueError(f"{name} has shape {got}, {self} was expected")
         return np.concatenate([leaf.ravel() for leaf in leaves]).astype(float, copy=False)
@@ -144,20 +145,28 @@ def _rebuilt(like: Any, leaves: Any) -> Any:
     return next(leaves)
 
 
-def _same_nodes(one: Any, two: Any) -> bool:
+def _oddity(one: Any, two: Any, at: str = "") -> str:
+    """Where the nodes of one tree are not those of another; an empty text if they are."""
+    inside = f" in {at}" if at else ""
     if isinstance(two, dict):
-        return (
-            isinstance(one, dict)
-            and one.keys() == two.keys()
-            and all(_same_nodes(one[key], two[key]) for key in two)
-        )
-    if isinstance(two, list | tuple):
-        return (
-            isinstance(one, list | tuple)
-            and len(one) == len(two)
-            and all(_same_nodes(a, b) for a, b in zip(one, two, strict=True))
-        )
-    return not isinstance(one, dict | list | tuple)
+        if not isinstance(one, dict):
+            return f"a dict is expected{inside}, got {type(one).__name__}"
+        for word, here, there in (("is missing", two, one), ("is not expected", one, two)):
+            for key in here:
+                if key not in there:
+                    return f"key {key!r} {word}{inside}"
+        pairs = [(f"{at}[{key!r}]", one[key], two[key]) for key in two]
+    elif isinstance(two, list | tuple):
+        if not isinstance(one, list | tuple):
+            return f"a list or tuple is expected{inside}, got {type(one).__name__}"
+        if len(one) != len(two):
+            return f"{len(two)} parts are expected{inside}, got {len(one)}"
+        both = enumerate(zip(one, two, strict=True))
+        pairs = [(f"{at}[{i}]", a, b) for i, (a, b) in both]
+    else:
+        odd = isinstance(one, dict | list | tuple)
+        return f"an array is expected{inside}, got {type(one).__name__}" if odd else ""
+    return next(filter(None, (_oddity(a, b, where) for where, a, b in pairs)), "")
 
 
 def _real(point: Any, name: str) -> NDArray[np.float64]:

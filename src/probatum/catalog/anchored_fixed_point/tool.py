@@ -58,15 +58,23 @@ def solve_file(
     ] = "reflected",
     presolve: Annotated[bool, "make the program smaller first, by HiGHS"] = True,
     peer: Annotated[bool, "solve it by HiGHS too, and compare"] = False,
-    output: Annotated[Path | None, "solution to write: .csv or .json"] = None,
+    output: Annotated[
+        Path | None, "what to write, with the status first: .csv or .json (see above)"
+    ] = None,
     progress: Progress = silent,
 ) -> Answer:
     """Solve a linear program by anchored primal-dual iterations.
 
-    The solution holds a line for each variable (value and reduced cost) and each row (activity and
-    dual: the change of the objective per unit of the row's side). Integer variables are taken as
-    continuous. An infeasible or unbounded program is no error: the answer says so, with a proof
-    where there is one.
+    Integer variables are taken as continuous. An infeasible or unbounded program is no error: the
+    answer says so, with a proof where there is one. A run that a limit stopped has no answer.
+
+    The output is written in every case. Its columns are kind, name, value and marginal, and its
+    first line has the kind "status", the status as name (optimal, stopped, infeasible, unbounded
+    or numerical trouble) and the objective as value. Then come lines of the kinds "variable"
+    (value and reduced cost), "row" (activity and dual: the change of the objective per unit of the
+    row's side), "farkas" (the rows' multipliers that prove infeasibility), "ray" (the variables'
+    direction of endless gain) and "proof" (in words: bounds that cross), as far as there are any.
+    JSON holds the same, with the status first and the figures that the answer gives.
 
     Parameters
     ----------
@@ -80,14 +88,12 @@ def solve_file(
     Raises
     ------
     ValueError
-        If the file is no linear program, or an option is out of range.
+        If the file is no linear program, an option is out of range, or the output is the file
+        that is read.
     OSError
         If a file can't be read or written.
     """
-    if output is not None and output.suffix.lower() not in (".csv", ".json"):
-        raise ValueError(f"output must end in .csv or .json, got {output}")
-    if output is not None and not output.parent.is_dir():
-        raise FileNotFoundError(2, "No such folder", str(output.parent))
+    _check(problem, tol, max_iterations, time_limit, output)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         lp = read_mps(problem)
@@ -107,17 +113,43 @@ def solve_file(
     lines = [*_lines(values), *_proof(lp, result, values, presolve, max_iterations)]
     if peer:
         lines += _compared(lp, result, values, seconds, time_limit)
-    if result.status == 1:
-        said.append(f"not solved: {result.message}; raise --max-iterations or --time-limit")
-    files: tuple[Path, ...] = ()
-    if output is not None and result.x is None:
-        said.append(f"there is no solution to write: {output} was not written")
-    elif output is not None:
+    if output is not None:
         _write(output, lp, result, values)
-        files = (output,)
         if result.status == 3:
             said.append(f"{output} holds a feasible point; an unbounded program has no optimum")
-    return Answer(tuple(lines), values, files, tuple(said))
+    files = () if output is None else (output,)
+    return Answer(tuple(lines), values, files, tuple(said), _unfinished(result))
+
+
+def _check(
+    problem: Path, tol: float, max_iterations: int, time_limit: float | None, output: Path | None
+) -> None:
+    if not 0 < tol < 1:
+        raise ValueError(f"--tol must be above 0 and below 1, got {tol}")
+    if not max_iterations > 0:
+        raise ValueError(f"--max-iterations must be 1 or more, got {max_iterations}")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"--time-limit must be above 0 seconds, got {time_limit}")
+    if output is None:
+        return
+    if output.resolve() == problem.resolve() or (
+        output.exists() and problem.exists() and output.samefile(problem)
+    ):
+        raise ValueError(f"-o {output} would overwrite the file that is read")
+    if output.suffix.lower() not in (".csv", ".json"):
+        raise ValueError(f"-o must end in .csv or .json, got {output}")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"-o {output}: there is no folder {output.parent}")
+
+
+def _unfinished(result: OptimizeResult) -> str:
+    """Why there is no answer, and the option that would help; empty if there is one."""
+    if result.status not in (1, 4):
+        return ""
+    if result.status == 4:
+        return f"not solved: {result.message}; another --method may get further"
+    option = "--time-limit" if "time limit" in result.message else "--max-iterations"
+    return f"not solved: {result.message}; raise {option}"
 
 
 def example(folder: Path) -> None:
@@ -187,22 +219,26 @@ def _proof(
     """What proves that there is no optimum, checked anew on the program as it was read."""
     if result.status not in (2, 3):
         return
-    farkas, ray = result.farkas, result.ray
-    if farkas is None and ray is None and presolve:
+    values["certificate"] = None
+    if np.any(lp.lower > lp.upper) or np.any(lp.row_lower > lp.row_upper):
+        said = result.message.removeprefix("infeasible: ")
+        values["certificate"] = {"kind": "sides", "text": said}
+        yield f"proof            {said}"
+        return
+    if result.farkas is None and result.ray is None and presolve:
         # Presolve gives its verdict without a proof; a short run without it may find one.
         again = solve_lp(lp, presolve=False, maxiter=min(max_iterations, 10_000), time_limit=10.0)
         if again.status == result.status:
-            farkas, ray = again.farkas, again.ray
-    values["certificate"] = None
-    if farkas is not None:
-        demanded, possible = farkas_margin(lp, farkas)
+            result.farkas, result.ray = again.farkas, again.ray
+    if result.farkas is not None:
+        demanded, possible = farkas_margin(lp, result.farkas)
         values["certificate"] = {"kind": "farkas", "demanded": demanded, "possible": possible}
         yield (
             f"proof            a combination of rows must be at least {demanded:.6g}, "
             f"but is at most {possible:.6g} within the bounds"
         )
-    elif ray is not None:
-        step = ray / np.abs(ray).max()
+    elif result.ray is not None:
+        step = result.ray / np.abs(result.ray).max()
         slope = float(lp.c @ step)
         values["certificate"] = {"kind": "ray", "slope": slope}
         yield f"proof            on a ray that keeps all sides the objective changes by {slope:.6g}"
@@ -239,34 +275,60 @@ def _compared(
 
 
 def _write(output: Path, lp: LinearProgram, result: OptimizeResult, values: dict[str, Any]) -> None:
-    nothing = np.full(max(lp.shape), np.nan)
-    reduced = nothing if result.reduced_costs is None else result.reduced_costs
-    dual = nothing if result.dual is None else result.dual
-    variables = zip(lp.column_names, result.x, reduced, strict=False)
-    rows = zip(lp.row_names, result.activity, dual, strict=False)
+    parts = _parts(lp, result)
+    proof = values.get("certificate") or {}
     with whole_file(output) as draft:
         if output.suffix.lower() == ".json":
-            solution = {
-                **values,
-                "solution": {
-                    "variables": [
-                        {"name": name, "value": _plain(x), "reduced_cost": _plain(r)}
-                        for name, x, r in variables
-                    ],
-                    "rows": [
-                        {"name": name, "activity": _plain(a), "dual": _plain(y)}
-                        for name, a, y in rows
-                    ],
-                },
-            }
-            draft.write_text(json.dumps(solution, indent=1) + "\n", encoding="utf-8")
+            draft.write_text(_json(parts, values), encoding="utf-8")
             return
         with draft.open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(["kind", "name", "value", "marginal"])
-            for kind, lines in (("variable", variables), ("row", rows)):
-                for name, value, marginal in lines:
+            objective = values["objective"]
+            table.writerow(
+                ["status", values["status"], "" if objective is None else repr(objective), ""]
+            )
+            if "text" in proof:
+                table.writerow(["proof", _cell(proof["text"]), "", ""])
+            for kind, entries in parts.items():
+                for name, value, marginal in entries:
                     table.writerow([kind, _cell(name), _number(value), _number(marginal)])
+
+
+def _parts(lp: LinearProgram, result: OptimizeResult) -> dict[str, list[tuple[str, float, float]]]:
+    """Name, value and marginal of all there is, by kind."""
+    variables, rows = lp.column_names, lp.row_names
+    parts: dict[str, list[tuple[str, float, float]]] = {}
+    for kind, names, value, marginal in (
+        ("variable", variables, result.x, result.reduced_costs),
+        ("row", rows, result.activity, result.dual),
+        ("farkas", rows, result.farkas, None),
+        ("ray", variables, result.ray, None),
+    ):
+        if value is not None:
+            beside = np.full(len(names), np.nan) if marginal is None else marginal
+            parts[kind] = list(zip(names, value, beside, strict=True))
+    return parts
+
+
+def _json(parts: dict[str, list[tuple[str, float, float]]], values: dict[str, Any]) -> str:
+    written = dict(values)
+    if "variable" in parts:
+        written["solution"] = {
+            "variables": [
+                {"name": name, "value": _plain(x), "reduced_cost": _plain(r)}
+                for name, x, r in parts["variable"]
+            ],
+            "rows": [
+                {"name": name, "activity": _plain(a), "dual": _plain(y)}
+                for name, a, y in parts["row"]
+            ],
+        }
+    for kind in ("farkas", "ray"):
+        if kind in parts:
+            entries = [{"name": name, "value": _plain(value)} for name, value, _ in parts[kind]]
+            written["certificate"] = {**values["certificate"], "entries": entries}
+    return json.dumps(written, indent=1) + "\n"
 
 
 def _cell(name: str) -> str:

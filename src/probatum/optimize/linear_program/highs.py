@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,11 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from probatum.optimize.linear_program.model import LinearProgram
+from probatum.optimize.linear_program.mps import MpsText, check_mps
 
 __all__ = ["Presolved", "has_highs", "read_mps", "solve_with_highs"]
 
 Array = NDArray[np.float64]
 ENDINGS = (".mps", ".mps.gz", ".lp", ".lp.gz")
+# What HiGHS says where it goes on with another program than the one in the file.
+ALTERED = re.compile(r"ignored|same name|duplicate|not defined", re.IGNORECASE)
 
 
 def _highspy(what: str) -> Any:
@@ -65,16 +70,17 @@ def read_mps(path: str | os.PathLike[str]) -> LinearProgram:
     Warns
     -----
     UserWarning
-        If there are integer variables: they are taken as continuous. Also where HiGHS leaves out
-        or mends part of the file.
+        If there are integer variables: they are taken as continuous; of those without bounds in an
+        MPS file, that they get 0 to 1. Also where HiGHS has something to say about the file.
 
     Raises
     ------
     OSError
         If the file is not there or can't be read.
     ValueError
-        If it is no such file, or holds what is not linear: a quadratic objective, semi-continuous
-        variables.
+        If it is no such file; if something in it is no number, is not declared or comes twice, so
+        that another program would be solved; or if it holds what is not linear: a quadratic
+        objective, semi-continuous variables.
     ImportError
         Without highspy.
     """
@@ -85,17 +91,45 @@ def read_mps(path: str | os.PathLike[str]) -> LinearProgram:
             raise ValueError(f"{path} is empty: an MPS or LP file is needed")
     if not _ending(path):
         raise ValueError(f"{path} must end in {', '.join(ENDINGS)} to say what it holds")
+    text = check_mps(path) if _format(path) == "MPS format" else None
     highs = _quiet(highspy)
     status, said = _read(highspy, highs, path)
     if status == highspy.HighsStatus.kError:
         line = f"{path} is not a linear program in {_format(path)} that HiGHS can read"
         raise ValueError(": ".join([line, *said[:1]]))
+    for line in said:
+        # Values too small for HiGHS change nothing that its users would expect.
+        if ALTERED.search(line) and "|values|" not in line:
+            raise ValueError(f"{path} is not read as it stands: {line}")
     for line in said[:5]:
         warnings.warn(f"{path.name}: {line}", stacklevel=2)
     model = highs.getModel()
     if model.hessian_.dim_ > 0:
         raise ValueError(f"{path} has a quadratic objective; only linear ones are solved")
-    return _from_highs(highspy, model.lp_, path)
+    lp = _from_highs(highspy, model.lp_, path)
+    _check_names(lp, path, text)
+    if text is not None and text.assumed:
+        names = ", ".join(text.assumed[:5]) + (", ..." if len(text.assumed) > 5 else "")
+        line = "integer variables without bounds in the file get 0 to 1, as MPS has it"
+        warnings.warn(f"{line}: {names} ({len(text.assumed)} in all)", stacklevel=2)
+    return lp
+
+
+def _check_names(lp: LinearProgram, path: Path, text: MpsText | None) -> None:
+    """Refuse names that stand for two things, and what HiGHS reads unlike the checked text."""
+    kinds = ("row", lp.row_names), ("variable", lp.column_names)
+    for kind, names in kinds:
+        if len(set(names)) < len(names):
+            again = Counter(names).most_common(1)[0][0]
+            raise ValueError(f"{path} has the {kind} {again} twice")
+    if text is None:
+        return
+    for (kind, read), written in zip(kinds, text.names(), strict=True):
+        if sorted(name.strip() for name in read) != sorted(written):
+            raise ValueError(
+                f"{path} can't be read for sure: HiGHS finds {len(read)} {kind}s in it, "
+                f"{len(written)} are declared, or their names differ"
+            )
 
 
 def _read(highspy: Any, highs: Any, path: Path) -> tuple[Any, list[str]]:

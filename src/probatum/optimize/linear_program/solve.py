@@ -82,7 +82,9 @@ def solve_lp(
         ``primal_residual``, ``dual_residual`` and ``gap``, ``nit``, ``success``, ``message`` and
         ``status``: 0 optimal, 1 stopped by a limit or the callback, 2 infeasible, 3 unbounded,
         4 numerical trouble. If infeasible, ``farkas`` (m,) proves it, and if unbounded, ``ray``
-        (n,) does, from the feasible point ``x``; they are None where presolve found out.
+        (n,) does, from the feasible point ``x``. They are None where presolve found out, and
+        ``farkas`` also where the message says that the bounds of a variable or the sides of a row
+        cross: these are the proof themselves, and no multipliers of rows could state it.
 
     Raises
     ------
@@ -141,9 +143,9 @@ def _start(lp: LinearProgram, x0: Any, sign: float) -> tuple[Array, Array] | Non
 
 def _solve(lp: LinearProgram, settings: Settings, start: tuple[Array, Array] | None) -> Outcome:
     nowhere = _zero(lp)
-    line = _contradiction(lp)
+    line, farkas = _contradiction(lp)
     if line:
-        return Outcome(INFEASIBLE, line, *nowhere)
+        return Outcome(INFEASIBLE, line, *nowhere, farkas=farkas)
     if settings.presolve:
         smaller = Presolved(lp, max(settings.deadline - time.perf_counter(), 0.0))
         if smaller.verdict == "infeasible":
@@ -232,22 +234,24 @@ def _unless_infeasible(lp: LinearProgram, settings: Settings, outcome: Outcome) 
     return point
 
 
-def _contradiction(lp: LinearProgram) -> str:
-    """A row or variable that nothing can satisfy, seen without any computation."""
+def _contradiction(lp: LinearProgram) -> tuple[str, Array | None]:
+    """A row or variable that nothing can satisfy, seen without any computation, and its proof.
+
+    Sides that cross have no proof beyond themselves: one multiplier of a row stands for one side.
+    """
     for at in np.flatnonzero(lp.lower > lp.upper)[:1]:
-        return (
-            f"infeasible: the bounds of {lp.column_names[at]} cross, "
-            f"{lp.lower[at]:g} > {lp.upper[at]:g}"
-        )
+        low, high = lp.lower[at], lp.upper[at]
+        return f"infeasible: the bounds of {lp.column_names[at]} cross, {low:g} > {high:g}", None
     for at in np.flatnonzero(lp.row_lower > lp.row_upper)[:1]:
-        return (
-            f"infeasible: the sides of row {lp.row_names[at]} cross, "
-            f"{lp.row_lower[at]:g} > {lp.row_upper[at]:g}"
-        )
+        low, high = lp.row_lower[at], lp.row_upper[at]
+        return f"infeasible: the sides of row {lp.row_names[at]} cross, {low:g} > {high:g}", None
     empty = np.diff(lp.A.indptr) == 0
     for at in np.flatnonzero(empty & ((lp.row_lower > 0) | (lp.row_upper < 0)))[:1]:
-        return f"infeasible: row {lp.row_names[at]} has no variables, but 0 does not satisfy it"
-    return ""
+        farkas = np.zeros(lp.shape[0])
+        farkas[at] = 1.0 if lp.row_lower[at] > 0 else -1.0
+        line = f"infeasible: row {lp.row_names[at]} has no variables, but 0 does not satisfy it"
+        return line, farkas
+    return "", None
 
 
 def _zero(lp: LinearProgram) -> tuple[Array, Array]:
