@@ -103,6 +103,13 @@ def test_an_edited_method_runs_anew(own, toy):
     assert ran.object("check")["run"]["trials"]["ok"] == 10
 
 
+def test_a_module_that_prints_does_not_spoil_the_output(own, toy):
+    (toy / "talks.py").write_text("from my_players import Better\nprint('hello')\n")
+    ran = own("openable/high", "--arm", "mine=talks:Better", "--json")
+    assert verdicts(ran) == {"high+of-mine": "holds"}
+    assert "hello" in ran.err
+
+
 def test_a_factory_is_probed(own):
     assert own("openable/high", "--arm", "mine=my_players:made").code == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -220,7 +221,8 @@ def _selected(
     from probatum.evidence.run import open_runs
 
     try:
-        with warnings.catch_warnings(record=True) as said:
+        # A reader's module may print when it is imported; standard output is for what is asked.
+        with warnings.catch_warnings(record=True) as said, redirect_stdout(sys.stderr):
             warnings.simplefilter("always", UserWarning)
             selection, closed = api.selected(loaded, names, own)
         for note in dict.fromkeys(str(warning.message) for warning in said):

@@ -131,6 +131,7 @@ def environment() -> dict[str, Any]:
     import psutil
 
     libraries = ("probatum", "numpy", "scipy", "scikit-learn", "pandas", "imbalanced-learn")
+    libraries += ("clarabel", "highspy", "numba")
     versions = {"python": platform.python_version()}
     for name in libraries:
         try:
