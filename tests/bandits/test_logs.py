@@ -96,3 +96,66 @@ def test_counts_are_counts(
     for arm, s, n in zip(counts.arms, counts.successes, counts.pulls, strict=True):
         assert n == sum(a == arm for a, _ in rows)
         assert s == sum(a == arm and o for a, o in rows)
+
+
+# --- which columns -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("id,variant,outcome\n7,a,1\n8,b,0\n", {"arm": "variant", "outcome": "outcome"}),
+        ("name,reward\na,1\nb,0\n", {"arm": "name", "outcome": "reward"}),
+        ("n,arm,outcome\n1,a,1\n2,b,0\n3,a,0\n", {"arm": "arm", "outcome": "outcome"}),
+        ("Arm,Wins,N\na,1,2\n", {"arm": "Arm", "successes": "Wins", "trials": "N"}),
+    ],
+)
+def test_the_columns_that_were_read_are_told(
+    tmp_path: Path, text: str, columns: dict[str, str]
+) -> None:
+    counts = read_log(written(tmp_path, text))
+    assert counts.columns == columns
+    assert counts.among(counts.arms).columns == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "n,arm,clicks,outcome\n1,a,0,1\n2,b,0,0\n3,a,0,1\n",
+            "outcome or counts in clicks.*--outc",
+        ),
+        ("arm,outcome,count\na,1,5\nb,0,9\n", "outcome or counts in count"),
+        ("arm,success,trials\na,5,9\nb,3,9\n", "success or counts in trials"),
+        ("arm,outcome,reward\na,1,0\n", "the outcome, outcome, reward. say --outcome"),
+        ("arm,variant,outcome\na,b,0\n", "the arm, arm, variant. say --arm"),
+        ("arm,wins,clicks,n\na,1,2,5\n", "the successes, wins, clicks. say --successes"),
+        ("arm,wins,n,votes\na,1,2,5\n", "the trials, n, votes. say --trials"),
+        ("arm,wins,n\na,1,1\nb,0,2\nc,1,3\n", "a running number is neither"),
+    ],
+)
+def test_what_may_be_two_things_is_asked(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        read_log(written(tmp_path, text))
+
+
+def test_what_is_given_is_taken(tmp_path: Path) -> None:
+    path = written(tmp_path, "n,arm,clicks,outcome\n1,a,0,1\n2,b,0,0\n3,a,0,1\n")
+    assert read_log(path, outcome="outcome").successes.tolist() == [2, 0]
+    assert read_log(path, successes="clicks", trials="n").pulls.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("other", ["a", "1"])
+def test_only_an_empty_cell_is_no_arm(tmp_path: Path, other: str) -> None:
+    text = f"arm,outcome\nNA,1\nnull,0\nNone,1\nnan,0\n{other},1\n"
+    assert read_log(written(tmp_path, text)).arms == ("NA", "null", "None", "nan", other)
+
+
+def test_a_saved_answer_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text('{"answer": {}, "policy": null}')
+    with pytest.raises(ValueError, match="is a saved answer, not a log"):
+        read_log(path)
+    path.write_text("[1]")
+    with pytest.raises(ValueError, match="not a table format that is read"):
+        read_log(path)

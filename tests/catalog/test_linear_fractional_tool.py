@@ -422,3 +422,42 @@ def test_extreme_thresholds_can_be_drawn(tmp_path: Path, threshold: float) -> No
     bins = reliability.reliability_bins(proba, np.tile([0, 1], 10))
     reliability.draw(tmp_path / "r", "png", bins, proba, Model(), "yes")
     assert (tmp_path / "r").stat().st_size > 1000
+
+
+# --- what people's tables hold -------------------------------------------------------------------
+
+
+def test_parameters_that_leave_nothing_to_predict_are_refused() -> None:
+    assert tool.parse_metric(" FBeta:2") == LinearFractional.fbeta(2)
+    assert tool.parse_metric("Jaccard") == LinearFractional.jaccard()
+    for text in ("tversky:1e300,1e300", "fbeta:1e9", "tversky:1e-9,0", "tversky:0.5,inf"):
+        with pytest.raises(ValueError, match="from 0 to 1000"):
+            tool.parse_metric(text)
+
+
+def test_probabilities_are_written_as_the_file_writes_fractions(tmp_path: Path) -> None:
+    train = tmp_path / "t.csv"
+    pd.read_csv(small(tmp_path)).to_csv(train, index=False, sep=";", decimal=",")
+    for content, comma in (("x;z\n0,5;1,5\n", True), ("x;z\n1;2\n", True), ("x,z\n1,2\n", False)):
+        (tmp_path / "new.csv").write_text(content)
+        tool.classify(train, target="y", predict=tmp_path / "new.csv", output=tmp_path / "out.csv")
+        last = (tmp_path / "out.csv").read_text().splitlines()[1]
+        assert ("0," in last.split(";")[-2]) if comma else ("0." in last.split(",")[-2])
+
+
+def test_a_class_called_none(tmp_path: Path) -> None:
+    frame = pd.read_csv(small(tmp_path))
+    frame["y"] = frame["y"].map({"a": "None", "b": "Severe"})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    answer = tool.classify(tmp_path / "t.csv", target="y")
+    assert answer.values["rows"] == 120
+    assert answer.values["classes"] == ["None", "Severe"]
+    assert any("'None' in 'y' taken as a class" in warning for warning in answer.warnings)
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_a_hard_link_to_a_table_is_not_overwritten(tmp_path: Path) -> None:
+    file = small(tmp_path)
+    (tmp_path / "link.csv").hardlink_to(file)
+    with pytest.raises(ValueError, match="would overwrite a table"):
+        tool.classify(file, target="y", predict=file, output=tmp_path / "link.csv")

@@ -341,3 +341,57 @@ def test_any_table_gives_features_or_one_line(held: list[list[Any]], labels: lis
 def test_decimals_are_numbers() -> None:
     frame = table(price=[Decimal("1.25"), Decimal("2.5")] * 30)
     assert sorted(prepare_features(frame, "y").X["price"].unique()) == [1.25, 2.5]
+
+
+# --- what does not go with the training table ----------------------------------------------------
+
+
+def test_a_class_that_is_called_none_is_one_and_told() -> None:
+    frame = table().assign(y=["None", "Mild"] * 30)
+    features = prepare_features(frame, "y", positive="None")
+    assert features.y.sum() == 30
+    assert "'None' in 'y' taken as a class" in said(features)
+    with pytest.raises(ValueError, match=r"3 classes.*'NA' in 'y' taken as a class; .* empty"):
+        prepare_features(table().assign(y=["yes", "no", "NA"] * 20), "y")
+
+
+def test_a_column_that_can_not_be_read_as_in_training_is_refused() -> None:
+    frame = table(age=[float(i % 7) for i in range(N)], on=["2024-01-01", "2024-02-03"] * 30)
+    features = prepare_features(frame, "y")
+    later = frame.drop(columns="y").head(4)
+    with pytest.raises(ValueError, match=r"'age' holds numbers in the training.*such as '3 yrs'"):
+        features.apply(later.assign(age="3 yrs"))
+    with pytest.raises(ValueError, match=r"'on' holds dates in the training.*ISO8601.*'May'"):
+        features.apply(later.assign(on="May"))
+    _, notes = features.apply(later.assign(age=["3 yrs", "1", "2", None]))
+    assert any("such as '3 yrs' (25.00% of the rows)" in note for note in notes)
+    _, notes = features.apply(later.assign(age=None))
+    assert "column 'age' holds no value in any row" in notes
+
+
+def test_levels_that_are_new_are_told() -> None:
+    features = prepare_features(table(town=["Bern", "Genf", None] * 20), "y")
+    assert "lack" not in said(features)
+    later = pd.DataFrame({"x": [0.0] * 6, "town": ["Rom", "Ulm", "Wien", "Prag", "Bern", None]})
+    _, notes = features.apply(later)
+    (note,) = (note for note in notes if "'town'" in note)
+    assert "in 4 of 6 rows: 'Rom', 'Ulm', 'Wien' and 1 more" in note
+
+
+def test_numbers_too_large_are_called_so() -> None:
+    features = prepare_features(
+        table(big=[1e308, -1e308] * 30, inf=[np.inf, 1.0] * 30, some=[1e200, 1.0, 2.0] * 20), "y"
+    )
+    assert [rule.name for rule in features.rules] == ["x", "some"]
+    told = said(features)
+    assert "too large to standardise (beyond 1e+100): 'big'" in told
+    assert "they hold one value or none: 'inf'" in told
+    assert "too large to standardise (beyond 1e+100) count as missing: 20" in told
+
+
+def test_messages_end_well() -> None:
+    with pytest.raises(ValueError, match=r"^no column is left to learn from; dropped: 'x'$"):
+        prepare_features(table(), "y", drop=["x"])
+    features = prepare_features(table(age=[1.5, 2.5, 3.5] * 20), "y")
+    with pytest.raises(ValueError, match=r"lacks 'age', which the training table has; it has 'x'$"):
+        features.apply(table()[["x"]])

@@ -316,3 +316,48 @@ def test_numbers_come_back_to_the_last_digit(
     frame = read(tmp_path, text.replace("'n'", "n"), separator=separator)
     whole = all(isinstance(n, int) and -(2**63) <= n < 2**63 for n in numbers)
     assert frame["n"].tolist() == (numbers if whole else [float(n) for n in numbers])
+
+
+# --- words that may be missing -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", ["NA", "None", "null", "nan"])
+def test_in_a_column_of_words_only_the_empty_cell_is_missing(tmp_path: Path, cell: str) -> None:
+    content = f"a,b\n{cell},{cell}\nmild,mild\n,x\n"
+    frame = read(tmp_path, content, words=("a",))
+    assert frame["a"].tolist()[:2] == [cell, "mild"]
+    assert frame.isna().to_numpy().tolist() == [[False, True], [False, False], [True, False]]
+
+
+def test_among_numbers_it_is_missing_and_told(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="column 'a': 'NA', 'null' read as missing"):
+        frame = read(tmp_path, "a,b\n0,1\nNA,1\nnull,1\n1,2\n", words=("a",))
+    assert frame["a"].isna().tolist() == [False, True, True, False]
+
+
+def test_spreadsheets_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sheet = pd.DataFrame(
+        {"y": ["None", "mild"], "x": ["None", "mild"], "n": [1.5, "NA"], "b": [True, "NA"]}
+    )
+    monkeypatch.setattr(pd, "read_excel", lambda source, **options: sheet.copy())
+    frame = read(tmp_path, _empty_workbook(), "t.xlsx", words=("y",))
+    assert frame["y"].tolist() == ["None", "mild"]
+    assert frame["x"].isna().tolist() == [True, False]
+    assert frame["n"].dtype == float
+    assert frame["b"].tolist()[0] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.json", '[{"a": 1}]'),
+        ("t.json", "a,b\n1,2\n"),
+        ("t.csv", '{"a": [1, 2],\n"b": 3}'),
+        ("t.csv", "<!DOCTYPE html>\n<p>a,b</p>\n"),
+        ("t.zip", b"PK\x03\x04"),
+        ("t.json.gz", "x"),
+    ],
+)
+def test_other_formats_are_called_so(tmp_path: Path, name: str, content: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"is not a table format that is read \(CSV, TSV, Parq"):
+        read(tmp_path, content, name)

@@ -42,6 +42,9 @@ _DATE_FORMATS = tuple(
 # What `type_of` may call a column that can be used.
 USABLE = ("number", "category", "date", "text")
 _PARTS = ("days", "month", "weekday", "hour")
+_ONE_VALUE = "they hold one value or none"
+# Of levels that are new, so many are shown.
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class ColumnRule:
         What is taken from a date: those of days, month, weekday, hour that vary.
     columns : tuple of str
         The columns of `X` that it gives.
+    seen : frozenset of str or None
+        All levels of the training rows.
     """
 
     name: str
@@ -71,6 +76,7 @@ class ColumnRule:
     origin: str = ""
     parts: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    seen: frozenset[str] | None = None
 
 
 # --- what a column is ----------------------------------------------------------------------------
@@ -85,32 +91,50 @@ def rule_for(
         return f"they hold {kind} values"
     values = column.iloc[rows]
     present = values.dropna()
+    if kind == "number":  # of which most have no need of words
+        if present.nunique() <= 1:
+            return _ONE_VALUE
+        if _identifies(name, column, kind):
+            return "they number or identify the rows"
+        return _number_rule(name, present)
     words = words_of(present)
     distinct = words.nunique()
     if distinct <= 1:
-        return "they hold one value or none"
+        return _ONE_VALUE
     if _identifies(name, column, kind):
         return "they number or identify the rows"
-    if kind == "number":
-        return ColumnRule(name, "number", columns=(name,))
     if kind == "date":
         return _date_rule(name, values, "", taken)
     if kind == "text":
         codes = words.str.fullmatch(r"[+-]?0\d+").any()  # 007 is no number
         if not codes and _numbers(words).notna().mean() >= _NUMBER_SHARE:
-            return ColumnRule(name, "number", columns=(name,))
+            return _number_rule(name, words)
         if (found := _date_format(words)) == "ambiguous":
             return "their days and months can't be told apart (write dates as 2024-12-31)"
         if found:
             return _date_rule(name, words, found, taken)
         if distinct > max(_TEXT_LEVELS, _TEXT_SHARE * len(present)):
             return "they hold free text, nearly every value another"
+    seen = frozenset(map(str, words.unique()))
     if distinct <= MAX_LEVELS:
-        return ColumnRule(name, "category", columns=(name,))
+        return ColumnRule(name, "category", columns=(name,), seen=seen)
     # Of equally frequent levels the first in sorted order.
     counts = words.value_counts().sort_index().sort_values(ascending=False, kind="stable")
     kept = frozenset(str(level) for level in counts.index[:MAX_LEVELS])
-    return ColumnRule(name, "category", levels=kept, columns=(name,))
+    return ColumnRule(name, "category", levels=kept, columns=(name,), seen=seen)
+
+
+def _number_rule(name: str, present: pd.Series[Any]) -> ColumnRule | str:
+    """Numbers, unless too few differ once infinite and huge ones are gone."""
+    import numpy as np
+
+    numbers = _numbers(present)
+    size = numbers.abs()
+    if numbers[size <= LARGEST].nunique() > 1:
+        return ColumnRule(name, "number", columns=(name,))
+    if ((size > LARGEST) & (size < np.inf)).any():
+        return f"their numbers are too large to standardise (beyond {LARGEST:g})"
+    return _ONE_VALUE
 
 
 def type_of(column: pd.Series[Any]) -> str:
@@ -196,7 +220,7 @@ def _date_rule(
     origin = dates.min()
     parts = tuple(part for part in _PARTS if _date_part(dates, part, origin).nunique() > 1)
     if not parts:  # but for one, they lie beyond what pandas can hold
-        return "they hold one value or none"
+        return _ONE_VALUE
     columns = []
     for part in parts:
         column_name = f"{name} ({part})"
@@ -218,48 +242,91 @@ def _date_rule(
 
 
 def features_by(
-    frame: pd.DataFrame, rules: tuple[ColumnRule, ...]
+    frame: pd.DataFrame, rules: tuple[ColumnRule, ...], *, learned_here: bool = True
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Features by the rules, and notes on values that do not go with them."""
+    """Features by the rules, and notes on values that do not go with them.
+
+    Of another table than that of which the rules were learned, `learned_here` is False: a column
+    of which no value can be used is an error there.
+    """
     import pandas as pd
 
     made: dict[str, pd.Series[Any]] = {}
-    notes = []
+    notes: list[str] = []
     pooled: list[str] = []
     for rule in rules:
         column = frame[rule.name]
+        if not learned_here and column.isna().all():
+            notes.append(f"column {rule.name!r} holds no value in any row")
         if rule.kind == "category":
             words = words_of(column)
+            notes += _new_levels(rule, words)
             if rule.levels is not None:
                 rare = words.notna() & ~words.isin(rule.levels)
                 words = words.mask(rare, _OTHER)
                 pooled += [rule.name] if rare.any() else []
             made[rule.name] = words.astype("category")
-            continue
-        if rule.kind == "number":
-            values = _numbers(column)
+        elif rule.kind == "number":
+            numbers = _numbers(column)
             # Infinity, and what a variance would overflow from.
-            values = made[rule.name] = values.mask(values.abs() > LARGEST)
-            what = "numbers"
+            made[rule.name] = usable = numbers.mask(numbers.abs() > LARGEST)
+            notes += _unreadable(rule, column, numbers, usable, learned_here)
         else:
-            values = _dates(column, rule.date_format)
+            dates = _dates(column, rule.date_format)
             origin = pd.Timestamp(rule.origin)
             for part, name in zip(rule.parts, rule.columns, strict=True):
-                made[name] = _date_part(values, part, origin)
-            what = "dates"
-        wrong = column.notna() & values.isna()
-        if wrong.any():
-            some = str(column[wrong].iloc[0])[:30]
-            notes.append(
-                f"column {rule.name!r} holds {what}; cells that are none, or infinite, count as "
-                f"missing: {int(wrong.sum())}, such as {some!r}"
-            )
+                made[name] = _date_part(dates, part, origin)
+            notes += _unreadable(rule, column, dates, dates, learned_here)
     if pooled:
         notes.append(f"all but the {MAX_LEVELS} most frequent levels made one: {listed(pooled)}")
     dated = [rule.name for rule in rules if rule.kind == "date"]
     if dated:
         notes.append(f"dates turned into days, month, weekday and hour: {listed(dated)}")
     return pd.DataFrame(made).reset_index(drop=True), tuple(notes)
+
+
+def _new_levels(rule: ColumnRule, words: pd.Series[Any]) -> list[str]:
+    """What is to be said of levels that the training rows lack."""
+    new = words.notna() & ~words.isin(rule.seen or ())
+    if rule.seen is None or not new.any():
+        return []
+    levels = words[new].unique().tolist()
+    more = f" and {len(levels) - _SHOWN} more" if len(levels) > _SHOWN else ""
+    taken = "counted with the rare ones" if rule.levels is not None else "they say nothing"
+    return [
+        f"column {rule.name!r} has levels that the training rows lack in {int(new.sum())} of "
+        f"{len(words)} rows: {listed(level[:30] for level in levels[:_SHOWN])}{more}; {taken}"
+    ]
+
+
+def _unreadable(
+    rule: ColumnRule,
+    column: pd.Series[Any],
+    read: pd.Series[Any],
+    usable: pd.Series[Any],
+    learned_here: bool,
+) -> list[str]:
+    """What is to be said of cells that are not what the column holds."""
+    present = column.notna()
+    wrong = present & usable.isna()
+    if not wrong.any():
+        return []
+    what = "numbers" if rule.kind == "number" else "dates"
+    some = str(column[wrong].iloc[0])[:30]
+    if not learned_here and wrong.sum() == present.sum():
+        written = f", written as {rule.date_format}" if rule.date_format else ""
+        raise ValueError(
+            f"column {rule.name!r} holds {what} in the training table{written}; here no cell can "
+            f"be read as one, such as {some!r}"
+        )
+    if rule.kind == "number" and (read[wrong].abs() < float("inf")).all():
+        why = f"cells that are too large to standardise (beyond {LARGEST:g})"
+    else:
+        why = "cells that are none, or infinite,"
+    return [
+        f"column {rule.name!r} holds {what}; {why} count as missing: {int(wrong.sum())}, such as "
+        f"{some!r} ({wrong.sum() / len(column):.2%} of the rows)"
+    ]
 
 
 def listed(names: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from probatum.data.columns import (
     type_of,
     words_of,
 )
+from probatum.data.missing_values import MISSING
 from probatum.data.user_tables import nearest, unique_names
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ class Features:
         Raises
         ------
         ValueError
-            If columns are missing (they are named), or there are no rows.
+            If columns are missing (they are named), none of a column's cells can be read as what
+            it holds in training, or there are no rows.
         """
         frame = _named(frame)
         if not len(frame):
@@ -95,16 +97,17 @@ class Features:
         lost = [rule.name for rule in self.rules if rule.name not in frame]
         if lost:
             more = f" and {len(lost) - 10} more" if len(lost) > 10 else ""
-            free = [name for name in frame.columns if name not in self.known] or list(frame.columns)
+            near = nearest(lost[0], (name for name in frame.columns if name not in self.known))
+            if not near.startswith("did you mean"):
+                near = nearest("", frame.columns).replace("there are: ", "it has ", 1)
             raise ValueError(
-                f"the table lacks {listed(lost[:10])}{more}, which the training table has "
-                f"({lost[0]!r}: {nearest(lost[0], free)})"
+                f"the table lacks {listed(lost[:10])}{more}, which the training table has; {near}"
             )
         notes = []
         new = [name for name in frame.columns if name not in self.known]
         if new:
             notes.append(f"left alone, because the training table lacks them: {listed(new)}")
-        X, more_notes = features_by(frame, self.rules)
+        X, more_notes = features_by(frame, self.rules, learned_here=False)
         return Applied(X, (*notes, *more_notes))
 
 
@@ -124,8 +127,9 @@ def prepare_features(
     values, nearly one a row), and what is neither number, word nor date. Dates, in one of the usual
     formats, become days since the first, month, weekday and hour, as far as these vary; a column
     whose days and months can't be told apart is left out. A column in which 9 of 10 values are
-    numbers is numbers, with the rest missing; infinite ones, beyond 1e100, are missing too. Of more
-    than 100 levels the 100 most frequent are kept and the others made one.
+    numbers is numbers, with the rest missing; infinite ones, and those beyond 1e100, are missing
+    too, and a column of nothing else is left out. Of more than 100 levels the 100 most frequent are
+    kept and the others made one.
 
     Parameters
     ----------
@@ -184,7 +188,9 @@ def prepare_features(
             rules.append(found)
     notes += [f"left out, because {why}: {listed(them)}" for why, them in left_out.items()]
     if not rules:
-        raise ValueError("no column is left to learn from; " + "; ".join(notes))
+        if drop:
+            notes.append(f"dropped: {listed(dict.fromkeys(drop))}")
+        raise ValueError("; ".join(("no column is left to learn from", *notes)))
     X, more_notes = features_by(frame.iloc[rows], tuple(rules))
     notes += [*more_notes, *_giveaways(X, y)]
     known = frozenset(frame.columns)
@@ -222,6 +228,12 @@ def _target(
     if not len(counts):
         raise ValueError(f"column {target!r} holds no value in any row")
     shown = _counted(counts)
+    named_missing = [word for word in counts.index if word in MISSING]
+    if named_missing:
+        notes.append(
+            f"{listed(named_missing)} in {target!r} taken as a class; if it stands for a missing "
+            "value, empty these cells"
+        )
     if len(counts) == 1:
         raise ValueError(f"column {target!r} holds one class only, {shown}; two are needed")
     if positive is not None:
@@ -238,7 +250,7 @@ def _target(
             )
         raise ValueError(
             f"column {target!r} holds {len(counts)} classes, {shown}; give positive (one of them "
-            "against the rest)"
+            "against the rest)" + "".join(f"; {note}" for note in notes if "as a class" in note)
         )
     else:
         chosen = sorted(counts.index, key=lambda word: (-counts[word], word))[-1]

@@ -14,10 +14,13 @@ import io
 import re
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from probatum.data.missing_values import MISSING, without_missing
+from probatum.data.other_formats import refuse_by_name, refuse_by_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,13 +40,6 @@ _BYTE_ORDER_MARKS = (  # the longer first: UTF-32-LE begins like UTF-16-LE
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
-# What pandas takes for a missing value, and so most people who write tables.
-# fmt: off
-_MISSING = frozenset((
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-))
-# fmt: on
 # Missing where everything else in the column is a number; elsewhere they may be a level.
 _MISSING_NUMBER = frozenset(("?", ".", "-", "--"))
 
@@ -79,6 +75,7 @@ def read_table(
     separator: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    words: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a person's table; what is doubtful is a warning, what can't be read an error.
 
@@ -101,6 +98,8 @@ def read_table(
         None stands for UTF-8, or what a byte order mark says.
     sheet : str, default=None
         Sheet of an Excel file; None is the first.
+    words : collection of str, default=()
+        Columns in which "NA", "None" and the like are text, unless everything else is a number.
 
     Returns
     -------
@@ -132,8 +131,10 @@ def read_table(
     0    1.5    red
     1    2.0    NaN
     """
-    cells, found = read_cells(path, separator=separator, encoding=encoding, sheet=sheet)
-    return cells if found is None else typed(cells, found)
+    cells, found = read_cells(
+        path, separator=separator, encoding=encoding, sheet=sheet, words=words
+    )
+    return cells if found is None else typed(cells, found, words=words)
 
 
 def read_cells(
@@ -142,6 +143,7 @@ def read_cells(
     separator: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    words: Collection[str] = (),
 ) -> tuple[pd.DataFrame, str | None]:
     """The cells as they are written, and what separates them; see `read_table`.
 
@@ -151,11 +153,13 @@ def read_cells(
     path = Path(path)
     separator = None if separator is None else _one_separator(separator)
     content = _content(path)
+    refuse_by_name(path)
     if content[:4] == b"PAR1" or path.suffix.lower() in (".parquet", ".pq"):
-        return _foreign(path, content, "parquet", None), None
+        return _foreign(path, content, "parquet", None, words), None
     if content[:4] == b"PK\x03\x04" or path.suffix.lower() in (".xlsx", ".xls", ".ods"):
-        return _foreign(path, content, "excel", sheet), None
+        return _foreign(path, content, "excel", sheet, words), None
     text = _text(path, content, encoding)
+    refuse_by_text(path, text)
     if (told := re.match(r"sep=(.)\r?\n", text)) is not None:  # Excel's own line
         text, separator = text[told.end() :], separator or told.group(1)
     separator = separator or _found_separator(text, path)
@@ -170,11 +174,11 @@ def read_cells(
     return pd.DataFrame(rows, columns=pd.Index(names, dtype=object), dtype=object), separator
 
 
-def typed(cells: pd.DataFrame, separator: str) -> pd.DataFrame:
+def typed(cells: pd.DataFrame, separator: str, *, words: Collection[str] = ()) -> pd.DataFrame:
     """Columns of text turned into numbers where every cell is one; see `read_table`."""
     import pandas as pd
 
-    columns = {name: _typed(name, cells[name], separator) for name in cells.columns}
+    columns = {name: _typed(name, cells[name], separator, name in words) for name in cells.columns}
     return pd.DataFrame(columns, index=cells.index)
 
 
@@ -229,6 +233,14 @@ def is_number(cell: str) -> bool:
     return _PLAIN.fullmatch(cell.strip()) is not None
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths, which need not exist, lead to one file."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()
+
+
 # --- from a file to text -------------------------------------------------------------------------
 
 
@@ -268,7 +280,9 @@ def _no_file(path: Path) -> str:
     return f"there is no file {path}" + (f"; near it is {', '.join(close)}" if close else "")
 
 
-def _foreign(path: Path, content: bytes, kind: str, sheet: str | None) -> pd.DataFrame:
+def _foreign(
+    path: Path, content: bytes, kind: str, sheet: str | None, words: Collection[str]
+) -> pd.DataFrame:
     """A table in a format of its own, by the library that pandas takes for it."""
     import pandas as pd
 
@@ -276,7 +290,12 @@ def _foreign(path: Path, content: bytes, kind: str, sheet: str | None) -> pd.Dat
         if kind == "parquet":
             frame = pd.read_parquet(io.BytesIO(content))
         else:
-            frame = pd.read_excel(io.BytesIO(content), sheet_name=0 if sheet is None else sheet)
+            frame = pd.read_excel(
+                io.BytesIO(content),
+                sheet_name=0 if sheet is None else sheet,
+                keep_default_na=False,
+                na_values=[""],
+            )
     except ImportError:
         library = "pyarrow" if kind == "parquet" else "openpyxl"
         remedy = f"pip install {library}, or save the table as CSV"
@@ -289,6 +308,9 @@ def _foreign(path: Path, content: bytes, kind: str, sheet: str | None) -> pd.Dat
     if renamed:
         _warn(f"{path}: columns without a name of their own were renamed: {renamed}")
     frame.columns = pd.Index(names, dtype=object)
+    if kind == "excel":
+        for name in names:
+            frame[name] = without_missing(frame[name], name in words)
     return frame.reset_index(drop=True)
 
 
@@ -408,7 +430,9 @@ def _rows(path: Path, text: str, separator: str) -> tuple[list[str], list[list[s
 # --- from cells to columns -----------------------------------------------------------------------
 
 
-def _typed(name: str, column: pd.Series[Any], separator: str | None) -> pd.Series[Any]:
+def _typed(
+    name: str, column: pd.Series[Any], separator: str | None, as_words: bool
+) -> pd.Series[Any]:
     import numpy as np
     import pandas as pd
 
@@ -417,11 +441,17 @@ def _typed(name: str, column: pd.Series[Any], separator: str | None) -> pd.Serie
         return pd.Series(numbers, index=column.index, name=name)
     codes, levels = pd.factorize(column)
     words = np.array([level.strip() for level in levels], dtype=object)
-    absent = np.asarray(pd.Series(words, dtype=object).isin(_MISSING))
+    absent = np.asarray(pd.Series(words, dtype=object).isin(MISSING))
     present = ~(absent | np.asarray(pd.Series(words, dtype=object).isin(_MISSING_NUMBER)))
     numbers, reading = _numbers(words[present].tolist(), separator)
     if reading:
         _warn(f"column {name!r}: {reading}")
+    if as_words and absent.any() and (numbers is None or not present.any()):
+        absent = words == ""
+        numbers = None
+    elif as_words and (lost := sorted({*words[absent].tolist()} - {""})):
+        shown = ", ".join(map(repr, lost))
+        _warn(f"column {name!r}: {shown} read as missing, because the other cells are numbers")
     if numbers is None:
         spread = words
         spread[absent] = np.nan

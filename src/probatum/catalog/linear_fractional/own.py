@@ -58,7 +58,7 @@ def own_table(file: Path, *, target: str, positive: str | None = None) -> Datase
         Of columns that are left out or interpreted.
     """
     params = {"path": str(Path(file).absolute()), "target": target, "positive": positive}
-    features = prepare_features(read_table(file), target, positive=positive)
+    features = prepare_features(read_table(file, words=(target,)), target, positive=positive)
     counts = dict(zip(features.classes, np.bincount(features.y, minlength=2).tolist(), strict=True))
     rows, (fewest, least) = features.y.size, min(counts.items(), key=lambda item: item[1])
     if rows < LEAST_ROWS:
@@ -84,7 +84,7 @@ def load_own(path: str, target: str, positive: str | None) -> Table:
     """The table of a data set that `own_table` made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was given
-        features = prepare_features(read_table(path), target, positive=positive)
+        features = prepare_features(read_table(path, words=(target,)), target, positive=positive)
     return Table(
         name=Path(path).name,
         X=features.X,

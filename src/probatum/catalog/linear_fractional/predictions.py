@@ -21,7 +21,8 @@ _FORMULA = tuple("=+-@\t\r＝＋－＠")
 class Unlabelled:
     """Rows of a table without labels.
 
-    ``X`` are their features, ``cells`` the cells as they are written, ``frame`` the same typed.
+    ``X`` are their features, ``cells`` the cells as they are written, ``frame`` the same typed,
+    ``separator`` and ``decimal`` how the file separates cells and writes fractions.
     """
 
     X: pd.DataFrame
@@ -29,6 +30,7 @@ class Unlabelled:
     frame: pd.DataFrame
     separator: str
     file: Path
+    decimal: str = "."
 
 
 def write_predictions(
@@ -51,7 +53,7 @@ def write_predictions(
     ]
     columns += [
         pd.Series(np.arange(1, proba.size + 1)),
-        pd.Series([f"{value:.6g}" for value in proba]),
+        pd.Series([f"{value:.6g}".replace(".", rows.decimal) for value in proba]),
         pd.Series(np.where(chosen, labels[1], labels[0])),
     ]
     names, renamed = unique_names([*rows.cells.columns, "row", "probability", "prediction"])
@@ -62,6 +64,30 @@ def write_predictions(
     if not renamed:
         return []
     return [f"columns of {output.name} renamed, for there are such already: {renamed}"]
+
+
+def decimal_sign(cells: pd.DataFrame, frame: pd.DataFrame) -> str | None:
+    """How a file writes fractions, by how its numbers were read; None where it has none.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"name": ["a,b", "c"], "size": ["1,5", "2"]})
+    >>> decimal_sign(cells, cells.assign(size=[1.5, 2.0]))
+    ','
+    """
+    points = False
+    for name in cells.columns:
+        if cells[name].dtype != object or not pd.api.types.is_numeric_dtype(frame[name]):
+            continue
+        written = cells[name].astype(str)
+        comma = written.str.contains(",", regex=False).to_numpy()
+        if comma.any():
+            at = int(comma.argmax())
+            as_decimal = written.iloc[at].strip().replace(".", "").replace(",", ".")
+            if is_number(as_decimal) and float(as_decimal) == frame[name].iloc[at]:
+                return ","
+        points = points or bool(written.str.contains(".", regex=False).any())
+    return "." if points else None
 
 
 def harmless(cell: Any) -> Any:

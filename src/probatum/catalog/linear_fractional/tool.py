@@ -6,7 +6,6 @@ calibration and the threshold included.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,13 +21,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from probatum.catalog.linear_fractional.predictions import Unlabelled, write_predictions
+from probatum.catalog.linear_fractional.options import check_paths, parse_metric
+from probatum.catalog.linear_fractional.predictions import (
+    Unlabelled,
+    decimal_sign,
+    write_predictions,
+)
 from probatum.catalog.linear_fractional.reliability import Bin, draw, reliability_bins
 from probatum.catalog.linear_fractional.tables import best_cut, learner_for
-from probatum.data import Features, NotInstalledError, prepare_features, preprocessor
+from probatum.data import Features, prepare_features, preprocessor
 from probatum.data.user_tables import read_cells, typed
 from probatum.evidence import Answer, Progress
-from probatum.evidence.extras import install_line
 from probatum.evidence.tool import silent
 from probatum.files import whole_file
 from probatum.stats.calibration import cross_fit
@@ -46,8 +49,6 @@ LEAST_POOL = 100
 RESAMPLES = 2000
 # Of ten bins half a one is off by chance.
 BINS_OFF = 3
-_OUTPUTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-_PLOTS = (".png", ".svg", ".pdf")
 _RULES = ("computed", "swept", "half")
 _RULE_WORDS = {
     "computed": "computed threshold",
@@ -101,17 +102,17 @@ def classify(
         raise ValueError(f"--estimator must be one of {known}, got {estimator!r}")
     if not 0 <= seed < 2**31:
         raise ValueError(f"--seed must lie from 0 to {2**31 - 1}, got {seed}")
-    _check_paths((train, unlabeled, predict), predict, output, plot)
+    check_paths((train, unlabeled, predict), predict, output, plot)
     said: list[str] = []
     with _collected(said):
-        cells, found = read_cells(train, separator=separator, encoding=encoding)
-        frame = cells if found is None else typed(cells, found)
+        read = _read(train, separator, encoding, target)
     dropped = [name.strip() for name in drop.split(",") if name.strip()]
-    features = prepare_features(frame, target, dropped, positive=positive)
+    features = prepare_features(read.frame, target, dropped, positive=positive)
     said += features.notes
     _check_size(features, said)
-    pool = None if unlabeled is None else _other(unlabeled, features, separator, encoding, said)
-    rows = None if predict is None else _other(predict, features, separator, encoding, said)
+    given = (separator, encoding, said)
+    pool = None if unlabeled is None else _other(unlabeled, features, read, *given)
+    rows = None if predict is None else _other(predict, features, read, *given)
 
     learner = make_pipeline(preprocessor(features.X), learner_for(estimator, seed))
     folds = _out_of_fold(learner, features, asked, seed, progress)
@@ -143,33 +144,6 @@ def classify(
     return Answer(lines, values, tuple(files), tuple(dict.fromkeys(said)))
 
 
-def parse_metric(text: str) -> LinearFractional:
-    """The metric that a word on the command line means.
-
-    Examples
-    --------
-    >>> parse_metric("fbeta:2").name
-    'fbeta(beta=2)'
-    """
-    name, _, given = text.partition(":")
-    try:
-        numbers = [float(number) for number in given.split(",")] if given else []
-        if name == "f1" and not numbers:
-            return LinearFractional.f1()
-        if name == "jaccard" and not numbers:
-            return LinearFractional.jaccard()
-        if name == "fbeta" and len(numbers) == 1:
-            return LinearFractional.fbeta(numbers[0])
-        if name == "tversky" and len(numbers) == 2:
-            return LinearFractional.tversky(numbers[0], numbers[1])
-    except ValueError as error:
-        raise ValueError(f"--metric {text}: {error}") from None
-    raise ValueError(
-        f"--metric must be f1, jaccard, fbeta:B (fbeta:2) or tversky:A,B (tversky:0.3,0.7), "
-        f"got {text!r}"
-    )
-
-
 # --- what goes in --------------------------------------------------------------------------------
 
 
@@ -189,34 +163,6 @@ def _collected(said: list[str]) -> Iterator[None]:
             said.append(" ".join(str(warning.message).split()))
 
 
-def _check_paths(
-    inputs: tuple[Path | None, ...], predict: Path | None, output: Path | None, plot: Path | None
-) -> None:
-    """Everything about paths that can be wrong, before anything runs."""
-    if output is not None and predict is None:
-        raise ValueError("--output is for predictions: give the rows to predict with --predict")
-    for name, path, accepted in (("output", output, _OUTPUTS), ("plot", plot, _PLOTS)):
-        if path is None:
-            continue
-        if not path.name.lower().endswith(accepted):
-            raise ValueError(f"--{name} must end in {' or '.join(accepted)}, got {path}")
-        if path.is_dir():
-            raise IsADirectoryError(f"--{name} {path} is a folder, not a file")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"--{name} {path}: there is no folder {path.parent}")
-        if not os.access(path.parent, os.W_OK):
-            raise PermissionError(f"--{name} {path}: its folder may not be written to")
-        if any(file is not None and file.resolve() == path.resolve() for file in inputs):
-            raise ValueError(f"--{name} {path} would overwrite a table that is read")
-    if output is not None and plot is not None and output.resolve() == plot.resolve():
-        raise ValueError(f"--output and --plot are one file, {plot}")
-    if plot is not None:
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            raise NotInstalledError("--plot needs matplotlib", install_line("plots")) from None
-
-
 def _check_size(features: Features, said: list[str]) -> None:
     for code, name in enumerate(features.classes):
         count = int(np.count_nonzero(features.y == code))
@@ -229,20 +175,43 @@ def _check_size(features: Features, said: list[str]) -> None:
             said.append(f"only {count} rows of {name!r}: scores and calibration are rough")
 
 
+@dataclass(frozen=True)
+class _Read:
+    """A table: cells as they are written, the same typed, and how the file writes them."""
+
+    cells: pd.DataFrame
+    frame: pd.DataFrame
+    separator: str
+    decimal: str | None
+
+
+def _read(path: Path, separator: str | None, encoding: str | None, target: str = "") -> _Read:
+    # In the target "None" may be a class.
+    cells, found = read_cells(path, separator=separator, encoding=encoding, words=(target,))
+    frame = cells if found is None else typed(cells, found, words=(target,))
+    return _Read(cells, frame, found or ",", decimal_sign(cells, frame))
+
+
 def _other(
-    path: Path, features: Features, separator: str | None, encoding: str | None, said: list[str]
+    path: Path,
+    features: Features,
+    train: _Read,
+    separator: str | None,
+    encoding: str | None,
+    said: list[str],
 ) -> Unlabelled:
     """Another table than that of the training rows."""
     with _collected(said):
-        cells, found = read_cells(path, separator=separator, encoding=encoding)
-        frame = cells if found is None else typed(cells, found)
+        read = _read(path, separator, encoding)
     try:
-        X, notes = features.apply(frame)
+        X, notes = features.apply(read.frame)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     # What is done to the training rows too has been said.
     said += [f"{path.name}: {note}" for note in notes if note not in features.notes]
-    return Unlabelled(X, cells, frame, found or ",", path)
+    # A table without fractions is written as the training table is.
+    decimal = read.decimal or (train.decimal if read.separator == train.separator else None)
+    return Unlabelled(X, read.cells, read.frame, read.separator, path, decimal or ".")
 
 
 # --- what is fitted and measured -----------------------------------------------------------------

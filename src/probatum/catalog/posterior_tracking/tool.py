@@ -12,6 +12,7 @@ import numpy as np
 
 from probatum.bandits import BAIPolicy, PosteriorTracking, TrackAndStop, Uniform, simulate_bai
 from probatum.bandits.logs import PullCounts, read_log
+from probatum.data.user_tables import same_file
 from probatum.evidence import Answer, Progress
 from probatum.evidence.tool import silent
 from probatum.files import whole_file
@@ -41,7 +42,11 @@ def next_trial(
     ] = "mixture",
     plan: Annotated[str, "success rates to expect, P,P,...: how many trials it would take"] = "",
     seed: Annotated[int, "of the posterior draw and of simulations"] = 0,
-    output: Annotated[Path | None, "where to write answer and state (JSON)"] = None,
+    output: Annotated[
+        Path | None,
+        "where to write answer and state (.json); in Python "
+        "PosteriorTracking.from_json(json.dumps(saved['policy'])) goes on from there",
+    ] = None,
     progress: Progress = silent,
 ) -> Answer:
     """Say which arm to try next or, when that is decided, which one is best.
@@ -52,8 +57,9 @@ def next_trial(
     Returns
     -------
     Answer
-        Verdict, next arm or best arm, evidence and threshold (nats), and the arms with trials,
-        successes and posterior mean; with a plan, expected trials of three rules and the bound.
+        Verdict, next arm or best arm, evidence and threshold (nats), the arms with trials,
+        successes and posterior mean, and which columns were read; with a plan, expected trials of
+        three rules and the bound.
 
     Raises
     ------
@@ -70,8 +76,8 @@ def next_trial(
         raise ValueError(f"--seed must lie from 0 to {2**63 - 1}, got {seed}")
     if log is None and not plan:
         raise ValueError("give a log of trials, or --plan with the success rates to expect")
-    if output is not None and not output.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {output.parent} to write {output.name} into")
+    if output is not None:
+        _check_output(output, log)
     expected = _rates(plan) if plan else None
     lines: list[str] = []
     warnings: list[str] = []
@@ -82,7 +88,10 @@ def next_trial(
         policy = _told(counts, arms, delta, threshold, seed)
         state = json.loads(policy[0].to_json())
         values |= _known(policy[0], policy[1])
+        values["columns"] = dict(counts.columns)
         lines += _said(values)
+        read = ", ".join(f"{role} from {name!r}" for role, name in counts.columns.items())
+        lines.append(f"read from {log.name}: {read}")
     if expected is not None:
         values["plan"] = _planned(expected, delta, threshold, seed, progress)
         lines += _plan_lines(values["plan"], delta)
@@ -98,6 +107,18 @@ def next_trial(
             draft.write_text(text + "\n", encoding="utf-8")
         files.append(output)
     return Answer(tuple(lines), values, tuple(files), tuple(warnings))
+
+
+def _check_output(output: Path, log: Path | None) -> None:
+    """Everything about the output that can be wrong, before anything runs."""
+    if log is not None and same_file(log, output):
+        raise ValueError(f"--output {output} would overwrite the log that is read")
+    if output.suffix.lower() != ".json":
+        raise ValueError(f"--output must end in .json, got {output}")
+    if output.is_dir():
+        raise IsADirectoryError(f"--output {output} is a folder, not a file")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {output.parent} to write {output.name} into")
 
 
 # --- from a log to the next trial ----------------------------------------------------------------
