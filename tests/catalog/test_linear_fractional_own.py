@@ -207,3 +207,30 @@ def test_predictions_that_are_no_labels_are_an_error(
     block = TrialBlock("linear-fractional/x", (arm,), dataset(tmp_path), SIZE, 0)
     with pytest.raises(ValueError, match=message):
         quiet(tables.scores, block)
+
+
+def test_options_say_how_a_file_is_read(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7};{i % 2};{i}\n" for i in range(130))
+    (tmp_path / "t.csv").write_bytes(f"l\u00e4nge;y;extra\n{rows}".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"--with NAME=VALUE takes .*encoding"):
+        own.own_table(tmp_path / "t.csv", target="y")
+    dataset = own.own_table(tmp_path / "t.csv", target="y", encoding="latin-1", drop="extra")
+    table = dataset.open()
+    assert list(table.X.columns) == ["l\u00e4nge"]
+    again = own.own_table(tmp_path / "t.csv", target="y", encoding="latin-1")
+    same = own.own_identity(**dataset.params)
+    assert same == own.own_identity(**{**dataset.params}) != own.own_identity(**again.params)
+
+
+class Halves:
+    def fit(self, X: Any, y: Any) -> Any:
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), 0.5)
+
+
+def test_a_classifier_rehearses_on_a_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "resolve", lambda target: Halves)
+    with pytest.raises(ValueError, match=r"predict fails on 80 rows.*gave 0\.5"):
+        own.OwnClassifier("x:Halves").probe()

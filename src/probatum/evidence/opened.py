@@ -2,8 +2,8 @@
 
 The claims of an opened paper are named after those that they come from: the same claim where only
 the data are the reader's, ``CLAIM+of-NAME`` with the reader's method in the place of the paper's,
-and ``CLAIM+against-NAME`` with the reader's method as the only rival. Each has the error level of the
-claim that it comes from.
+and ``CLAIM+against-NAME`` with the reader's method as the only rival. Each has the error level of
+the claim that it comes from.
 """
 
 from __future__ import annotations

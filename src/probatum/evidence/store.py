@@ -26,6 +26,12 @@ __all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment", "plain
 
 DEFAULT_URL = "sqlite:///.probatum/evidence.db"
 SCHEMA_VERSION = 1
+# fmt: off
+LIBRARIES = (
+    "probatum", "numpy", "scipy", "scikit-learn", "pandas", "imbalanced-learn", "clarabel",
+    "highspy", "numba",
+)
+# fmt: on
 CHUNK = 400
 
 _meta = sa.MetaData()
@@ -130,10 +136,8 @@ def environment() -> dict[str, Any]:
     """Machine and library versions that results are recorded with."""
     import psutil
 
-    libraries = ("probatum", "numpy", "scipy", "scikit-learn", "pandas", "imbalanced-learn")
-    libraries += ("clarabel", "highspy", "numba")
     versions = {"python": platform.python_version()}
-    for name in libraries:
+    for name in LIBRARIES:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -469,5 +469,12 @@ PAPER = Paper(
             ),
         ),
         *LP_CLAIMS,
+        Claim(
+            "published-recurrence",
+            "The recurrence that the four analyses share, its constants and step sizes are those "
+            "of the paper.",
+            "target",
+            missing="the full text: the recurrence, schedules, step-size limits and constants",
+        ),
     ),
 )

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from probatum.catalog.linear_fractional.tables import METRICS
-from probatum.data import Table, prepare_features, read_table
+from probatum.data import Features, Table, prepare_features, read_table
 from probatum.evidence import Dataset
 from probatum.evidence.model import resolve
 from probatum.supervised import LinearFractional
@@ -32,7 +32,19 @@ SMALLEST_SAMPLE, LEAST_IN_SAMPLE = 100, 3
 # --- data ----------------------------------------------------------------------------------------
 
 
-def own_table(file: Path, *, target: str, positive: str | None = None) -> Dataset:
+# What the options of the command line come to.
+HINT = "; --with NAME=VALUE takes positive, separator, encoding and drop (COL,COL)"
+
+
+def own_table(
+    file: Path,
+    *,
+    target: str,
+    positive: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    drop: str = "",
+) -> Dataset:
     """A reader's file as a data set; whatever is wrong with it is said here.
 
     Parameters
@@ -43,6 +55,10 @@ def own_table(file: Path, *, target: str, positive: str | None = None) -> Datase
         Column to predict; see `probatum.data.prepare_features`.
     positive : str, default=None
         The positive class; None is the rarer one.
+    separator, encoding : str, default=None
+        See `probatum.data.read_table`.
+    drop : str
+        Columns not to use, separated by commas.
 
     Raises
     ------
@@ -57,8 +73,18 @@ def own_table(file: Path, *, target: str, positive: str | None = None) -> Datase
     UserWarning
         Of columns that are left out or interpreted.
     """
-    params = {"path": str(Path(file).absolute()), "target": target, "positive": positive}
-    features = prepare_features(read_table(file, words=(target,)), target, positive=positive)
+    params: dict[str, Any] = {
+        "path": str(Path(file).absolute()),
+        "target": target,
+        "positive": positive,
+        "separator": separator,
+        "encoding": encoding,
+        "drop": drop,
+    }
+    try:
+        features = _features(**params)
+    except ValueError as error:
+        raise ValueError(f"{str(error).rstrip('.;')}{HINT}") from error
     counts = dict(zip(features.classes, np.bincount(features.y, minlength=2).tolist(), strict=True))
     rows, (fewest, least) = features.y.size, min(counts.items(), key=lambda item: item[1])
     if rows < LEAST_ROWS:
@@ -80,11 +106,24 @@ def own_table(file: Path, *, target: str, positive: str | None = None) -> Datase
     return Dataset(own, f"{__name__}:load_own", LICENCE, params, f"{__name__}:own_identity")
 
 
-def load_own(path: str, target: str, positive: str | None) -> Table:
+def _features(
+    path: str,
+    target: str,
+    positive: str | None,
+    separator: str | None,
+    encoding: str | None,
+    drop: str,
+) -> Features:
+    table = read_table(path, separator=separator, encoding=encoding, words=(target,))
+    dropped = [name.strip() for name in drop.split(",") if name.strip()]
+    return prepare_features(table, target, dropped, positive=positive)
+
+
+def load_own(path: str, target: str, positive: str | None, **reading: Any) -> Table:
     """The table of a data set that `own_table` made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when the file was given
-        features = prepare_features(read_table(path, words=(target,)), target, positive=positive)
+        features = _features(path, target, positive, **reading)
     return Table(
         name=Path(path).name,
         X=features.X,
@@ -97,11 +136,11 @@ def load_own(path: str, target: str, positive: str | None) -> Table:
     )
 
 
-def own_identity(path: str, target: str, positive: str | None) -> str:
+def own_identity(path: str, **reading: Any) -> str:
     """Hash of a file's bytes and of how it becomes a table; not of where it lies."""
     with Path(path).open("rb") as stream:
         content = hashlib.file_digest(stream, "sha256").hexdigest()
-    stated = json.dumps([content, target, positive])
+    stated = json.dumps([content, reading], sort_keys=True)
     return hashlib.sha256(stated.encode()).hexdigest()[:16]
 
 
@@ -132,8 +171,20 @@ class OwnClassifier:
         return _Checked(self._built(learner, metric, seed), pool)
 
     def probe(self) -> Any:
-        """One of the reader's objects, to look at."""
-        return self._built(LogisticRegression(), METRICS["f1"], 0)
+        """One of the reader's objects, after it has learned and predicted a few rows."""
+        rng = np.random.default_rng(0)
+        y = np.arange(80) % 2
+        X = rng.normal(size=(80, 3)) + y[:, None]
+        model = self(LogisticRegression(), METRICS["f1"], rng.normal(size=(40, 3)), 0)
+        for what, call in (("fit", lambda: model.fit(X, y)), ("predict", lambda: model.predict(X))):
+            try:
+                call()
+            except Exception as error:
+                raise ValueError(
+                    f"{self.make}: {what} fails on 80 rows of 3 numbers with labels 0 and 1: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+        return model.model
 
     def _built(self, learner: Any, metric: LinearFractional, seed: int) -> Any:
         own = resolve(self.make)

@@ -46,8 +46,8 @@ class AskTell:
     def probe(self) -> Any:
         """One object of the reader's class, once it has done well on a problem that is easy.
 
-        Trials measure pulls, and a policy that answers blindly needs few: 20 runs are played on arms
-        that succeed with probability .9, .1 and .1, in any order, of which one in ten may err.
+        Trials measure pulls, and a policy that answers blindly needs few: 20 runs are played on
+        arms that succeed with probability .9, .1 and .1, in any order; one in ten may err.
         """
         wrong = 0
         for run, (tape, own) in enumerate(zip(*run_seeds(0, REHEARSALS), strict=True)):
@@ -64,8 +64,8 @@ class AskTell:
             wrong += policy.best_arm_ != int(means.argmax())
         if wrong > MOST_WRONG:
             raise ValueError(
-                f"{self.make} gave a wrong `best_arm_` in {wrong} of {REHEARSALS} runs on arms with "
-                "success rates .9, .1 and .1, at delta = .1"
+                f"{self.make} gave a wrong `best_arm_` in {wrong} of {REHEARSALS} runs on arms "
+                "with success rates .9, .1 and .1, at delta = .1"
             )
         return self._policy(3, 0.1, 0)
 
