@@ -37,12 +37,12 @@ def test_python_example_runs(code: str, tmp_path: Path) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a reader of README works: with its files, and those of the tools' examples."""
     place = tmp_path_factory.mktemp("reader")
-    for name, code in FILES.items():
-        (place / name).write_text(code, encoding="utf-8")
-    subprocess.run([sys.executable, "make_table.py"], cwd=place, check=True, timeout=60)
     for paper in catalog.load().papers:
         for tool in paper.tools:
             resolve(tool.make_example)(place)
+    for name, code in FILES.items():
+        (place / name).write_text(code, encoding="utf-8")
+    subprocess.run([sys.executable, "make_table.py"], cwd=place, check=True, timeout=60)
     return place
 
 

@@ -346,7 +346,7 @@ def _numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     from pandas.api import types
 
     if types.infer_dtype(column, skipna=True) in ("timedelta", "timedelta64"):
-        seconds: pd.Series[Any] = pd.to_timedelta(column).dt.total_seconds()
+        seconds: pd.Series[Any] = pd.to_timedelta(column, errors="coerce").dt.total_seconds()
         return seconds
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         floats: pd.Series[Any] = _as_floats(column.to_frame("column"))["column"]
