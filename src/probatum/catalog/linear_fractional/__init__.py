@@ -34,7 +34,7 @@ TOOL = "probatum.catalog.linear_fractional.tool"
 SCORE = Metric("higher", (0.0, 1.0))
 RISK = Metric("lower")
 
-# Not worse by more than this many points of the score: the dossier's and our margin.
+# Not worse by more than this many points of the score: what is worth a validation set.
 MARGIN = 0.02
 
 
