@@ -6,6 +6,13 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
+
+# Where a run decides whether a change is good, it must not depend on luck; everywhere else
+# hypothesis looks for new examples each time.
+settings.register_profile("steady", derandomize=True)
+if os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
+    settings.load_profile("steady")
 
 
 @pytest.hookimpl(wrapper=True)
