@@ -8,9 +8,9 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-# Where a run decides whether a change is good, it must not depend on luck; everywhere else
+# Where a run decides whether a change is good, it must not depend on luck or load; elsewhere
 # hypothesis looks for new examples each time.
-settings.register_profile("steady", derandomize=True)
+settings.register_profile("steady", derandomize=True, deadline=None)
 if os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
     settings.load_profile("steady")
 
