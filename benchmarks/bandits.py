@@ -10,50 +10,19 @@ identification with these stopping rules, so that there is no other peer.
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy
+from _side_by_side import arguments, record, seconds, show
 from scipy.optimize import brentq
-from threadpoolctl import threadpool_limits
 
 from probatum.bandits import PosteriorTracking, TrackAndStop, Uniform, follow, simulate_bai
 from probatum.sequential.oracle import solve_oracle
 
 PAPER = "posterior-tracking"
-
-
-def seconds(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
-    """Median time of each call; they run in turn, so that a busy moment hits them alike."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, kept in zip(calls, times, strict=True):
-            start = time.perf_counter()
-            call()
-            kept.append(time.perf_counter() - start)
-    return [float(np.median(kept)) for kept in times]
-
-
-def record(
-    what: str, peer: str, version: str, size: dict[str, int], pair: Sequence[float], unit: str = "s"
-) -> dict[str, Any]:
-    """One line of the output."""
-    return {
-        "paper": PAPER,
-        "what": what,
-        "peer": peer,
-        "version": version,
-        "size": size,
-        "ours": pair[0],
-        "theirs": pair[1],
-        "ratio": pair[0] / pair[1],
-        "unit": unit,
-    }
 
 
 def nested_brentq(means: np.ndarray) -> np.ndarray:
@@ -117,12 +86,12 @@ def oracle_lines(repeats: int) -> Iterator[dict[str, Any]]:
         each = (pair[0] / len(draws), pair[1] / len(few))
         ours.append(each[0])
         yield record(
-            "oracle weights", "scipy.optimize.brentq", scipy.__version__, {"arms": k}, each
+            PAPER, "oracle weights", "scipy.optimize.brentq", scipy.__version__, {"arms": k}, each
         )
     slope = float(np.polyfit(np.log(sizes), np.log(ours), 1)[0])
     growth = (slope, 1.0)
     yield record(
-        "oracle weights, growth", "linear", "", {"arms": sizes[-1]}, growth, "exponent of K"
+        PAPER, "oracle weights, growth", "linear", "", {"arms": sizes[-1]}, growth, "exponent of K"
     )
 
 
@@ -147,7 +116,7 @@ def pull_lines(repeats: int) -> Iterator[dict[str, Any]]:
         by_asking()
         pair = [t / pulls for t in seconds([compiled, by_asking], repeats)]
         version = f"Python {platform.python_version()}"
-        yield record(f"a pull, {name}", "its ask and tell", version, {"arms": 5}, pair)
+        yield record(PAPER, f"a pull, {name}", "its ask and tell", version, {"arms": 5}, pair)
 
 
 def length_lines(repeats: int) -> Iterator[dict[str, Any]]:
@@ -158,27 +127,13 @@ def length_lines(repeats: int) -> Iterator[dict[str, Any]]:
         ours += seconds([lambda n=n, p=policy: follow(p, [0.8, 0.6, 0.5], [n], 1, 0)], repeats)
     slope = float(np.polyfit(np.log(lengths), np.log(ours), 1)[0])
     size = {"pulls": lengths[-1]}
-    yield record("a run, growth", "linear", "", size, (slope, 1.0), "exponent of pulls")
+    yield record(PAPER, "a run, growth", "linear", "", size, (slope, 1.0), "exponent of pulls")
 
 
 def main() -> None:
     """Run everything and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs")
-    args = parser.parse_args()
-    with threadpool_limits(1):
-        for lines in (oracle_lines, pull_lines, length_lines):
-            for line in lines(args.repeats):
-                if args.json:
-                    print(json.dumps(line), flush=True)
-                    continue
-                size = ", ".join(f"{name}={n:,}" for name, n in line["size"].items())
-                print(
-                    f"{line['what']:<28} {size:<14} ours {line['ours']:10.3g}  theirs "
-                    f"{line['theirs']:10.3g}  ratio {line['ratio']:8.5f}  {line['unit']}",
-                    flush=True,
-                )
+    args = arguments(__doc__, 5).parse_args()
+    show((lines(args.repeats) for lines in (oracle_lines, pull_lines, length_lines)), args.json)
 
 
 if __name__ == "__main__":

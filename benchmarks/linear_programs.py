@@ -12,15 +12,12 @@ the time to the solution and of that of one step, with the number of coefficient
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from _side_by_side import arguments, record, seconds, show
 
 from probatum.catalog.anchored_fixed_point.linear_programs import (
     DigitTransport,
@@ -31,35 +28,10 @@ from probatum.optimize.linear_program import LinearProgram, solve_lp
 from probatum.optimize.linear_program.highs import solve_with_highs
 
 PAPER = "anchored-fixed-point"
+HIGHS = f"highspy {version('highspy')}"
 TOL = 1e-6
 LIMIT = 20.0
 PEERS = ("simplex", "ipm", "pdlp", "hipdlp")
-
-
-def seconds(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
-    """Median time of each call; they run in turn, so that a busy moment hits them alike."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, kept in zip(calls, times, strict=True):
-            start = time.perf_counter()
-            call()
-            kept.append(time.perf_counter() - start)
-    return [float(np.median(kept)) for kept in times]
-
-
-def record(what: str, peer: str, size: dict[str, int], pair: Sequence[float]) -> dict[str, Any]:
-    """One line of the output."""
-    return {
-        "paper": PAPER,
-        "what": what,
-        "peer": peer,
-        "version": f"highspy {version('highspy')}",
-        "size": size,
-        "ours": pair[0],
-        "theirs": pair[1],
-        "ratio": pair[0] / pair[1],
-        "unit": "s",
-    }
 
 
 def programs(large: bool) -> Iterator[tuple[str, LinearProgram]]:
@@ -93,13 +65,14 @@ def lines(repeats: int, large: bool) -> Iterator[dict[str, Any]]:
         }
         times = seconds([lambda lp=lp: solve_lp(lp, tol=TOL), *named.values()], repeats)
         for peer, theirs in zip(named, times[1:], strict=True):
-            yield record(f"solve, {name}", peer, size, (times[0], theirs))
+            yield record(PAPER, f"solve, {name}", peer, HIGHS, size, (times[0], theirs))
         if name == "random sparse":
             sizes.append(lp.A.nnz)
             ours.append(times[0])
     slope = float(np.polyfit(np.log(sizes), np.log(ours), 1)[0])
-    line = record("solve, random sparse: growth", "linear", {"coefficients": sizes[-1]}, (slope, 1))
-    yield line | {"version": "", "unit": "exponent of coefficients"}
+    size = {"coefficients": sizes[-1]}
+    line = record(PAPER, "solve, random sparse: growth", "linear", "", size, (slope, 1))
+    yield line | {"unit": "exponent of coefficients"}
 
 
 def step_lines(repeats: int) -> Iterator[dict[str, Any]]:
@@ -127,34 +100,20 @@ def step_lines(repeats: int) -> Iterator[dict[str, Any]]:
         sizes.append(lp.A.nnz)
         ours.append(pair[0])
         size = {"rows": rows, "coefficients": int(lp.A.nnz)}
-        line = record(
-            "one step, with its share of looks", "two products A @ x, A.T @ y", size, pair
-        )
-        yield line | {"version": ""}
+        peer = "two products A @ x, A.T @ y"
+        yield record(PAPER, "one step, with its share of looks", peer, "", size, pair)
     slope = float(np.polyfit(np.log(sizes[1:]), np.log(ours[1:]), 1)[0])
-    line = record("one step: growth", "linear", {"coefficients": int(sizes[-1])}, (slope, 1.0))
-    yield line | {"version": "", "unit": "exponent of coefficients"}
+    size = {"coefficients": int(sizes[-1])}
+    line = record(PAPER, "one step: growth", "linear", "", size, (slope, 1.0))
+    yield line | {"unit": "exponent of coefficients"}
 
 
 def main() -> None:
     """Run everything and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--repeats", type=int, default=3, help="timed runs")
+    parser = arguments(__doc__, 3)
     parser.add_argument("--large", action="store_true", help="add a program of 3200 rows")
     args = parser.parse_args()
-    with threadpool_limits(1):
-        for some in (lines(args.repeats, args.large), step_lines(args.repeats)):
-            for line in some:
-                if args.json:
-                    print(json.dumps(line), flush=True)
-                    continue
-                size = f"{line['size']['coefficients']:,} coefficients"
-                print(
-                    f"{line['what']:<42} {line['peer']:<28} {size:<22} ours {line['ours']:10.6f}  "
-                    f"theirs {line['theirs']:10.6f}  ratio {line['ratio']:8.2f}  {line['unit']}",
-                    flush=True,
-                )
+    show((lines(args.repeats, args.large), step_lines(args.repeats)), args.json)
 
 
 if __name__ == "__main__":

@@ -16,18 +16,16 @@ Linear programs have a script of their own, `benchmarks/linear_programs.py`.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy
+from _side_by_side import arguments, record, seconds, show
 from scipy import optimize
-from threadpoolctl import threadpool_limits
 
 from probatum.optimize import fixed_point_anchored, monotone_root
 
@@ -35,34 +33,8 @@ PAPER = "anchored-fixed-point"
 SCIPY = f"scipy {scipy.__version__}"
 NUMPY = f"numpy {np.__version__}"
 STEPS = 2000
-
-
-def seconds(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
-    """Best time of each call; they run in turn, so that a busy moment hits them alike."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, kept in zip(calls, times, strict=True):
-            start = time.process_time()
-            call()
-            kept.append(time.process_time() - start)
-    return [min(kept) for kept in times]
-
-
-def record(
-    what: str, peer: str, version: str, size: dict[str, int], pair: Sequence[float], unit: str
-) -> dict[str, Any]:
-    """One line of the output."""
-    return {
-        "paper": PAPER,
-        "what": what,
-        "peer": peer,
-        "version": version,
-        "size": size,
-        "ours": pair[0],
-        "theirs": pair[1],
-        "ratio": pair[0] / pair[1],
-        "unit": unit,
-    }
+# Of such short times the best is steadier than the median, on the clock of the process.
+BEST = (time.process_time, min)
 
 
 # --- a step, beside a bare loop -------------------------------------------------------------------
@@ -138,17 +110,20 @@ def step_lines(repeats: int) -> Iterator[dict[str, Any]]:
             times = seconds(
                 [own, lambda bare=bare, turn=turn, x0=x0: bare(turn, x0), alone, vector],
                 repeats if n < 10**5 else 1,
+                *BEST,
             )
             pair = [max(t - times[2], 1e-12) / STEPS * 1e6 for t in times[:2]]
             ours_at.append(pair[0])
             what = f"{name}, a step beyond the operator"
-            yield record(what, "bare NumPy loop", NUMPY, {"n": n}, pair, "us")
+            yield record(PAPER, what, "bare NumPy loop", NUMPY, {"n": n}, pair, "us")
             if n < 10**5:
                 allowed = 5.0 + 3 * times[3] / STEPS * 1e6
                 peer = "5 us and 3 vector operations"
-                yield record(what, peer, NUMPY, {"n": n}, (pair[0], allowed), "us")
+                yield record(PAPER, what, peer, NUMPY, {"n": n}, (pair[0], allowed), "us")
         slope = math.log(ours_at[2] / ours_at[1]) / math.log(sizes[2] / sizes[1])
-        yield record(f"{name} growth", "linear", "", {"n": sizes[2]}, (slope, 1.0), "exponent of n")
+        yield record(
+            PAPER, f"{name} growth", "linear", "", {"n": sizes[2]}, (slope, 1.0), "exponent of n"
+        )
 
 
 # --- whole solutions, beside SciPy ----------------------------------------------------------------
@@ -169,9 +144,16 @@ def solution_lines(repeats: int) -> Iterator[dict[str, Any]]:
                 ),
             ],
             repeats,
+            *BEST,
         )
         yield record(
-            "contraction, plain iteration", "scipy.optimize.fixed_point", SCIPY, {"n": n}, pair, "s"
+            PAPER,
+            "contraction, plain iteration",
+            "scipy.optimize.fixed_point",
+            SCIPY,
+            {"n": n},
+            pair,
+            "s",
         )
         S = A - A.T
         M = S / np.linalg.norm(S, 2) + 0.2 * np.eye(n)
@@ -189,8 +171,10 @@ def solution_lines(repeats: int) -> Iterator[dict[str, Any]]:
                     ),
                 ],
                 repeats,
+                *BEST,
             )
             yield record(
+                PAPER,
                 "monotone equation, restarted REG",
                 f"scipy.optimize.root({peer})",
                 SCIPY,
@@ -200,30 +184,15 @@ def solution_lines(repeats: int) -> Iterator[dict[str, Any]]:
             )
 
 
-# Rows of linear programs would be one more function here that yields `record(...)`.
 LINES: tuple[Callable[[int], Iterator[dict[str, Any]]], ...] = (step_lines, solution_lines)
 
 
 def main() -> None:
     """Run everything and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case")
-    args = parser.parse_args()
+    args = arguments(__doc__, 5).parse_args()
     warnings.simplefilter("ignore")  # a warning's printing would be timed as well
-    with threadpool_limits(1):
-        fixed_point_anchored(np.cos, np.ones(2), schedule="none")  # the first pays for imports
-        for lines in LINES:
-            for line in lines(args.repeats):
-                if args.json:
-                    print(json.dumps(line), flush=True)
-                    continue
-                size = f"n={line['size']['n']:,}"
-                print(
-                    f"{line['what']:<36} {line['peer']:<30} {size:<10} ours {line['ours']:9.4f}  "
-                    f"theirs {line['theirs']:9.4f}  ratio {line['ratio']:6.3f}  {line['unit']}",
-                    flush=True,
-                )
+    fixed_point_anchored(np.cos, np.ones(2), schedule="none")  # the first pays for imports
+    show((lines(args.repeats) for lines in LINES), args.json)
 
 
 if __name__ == "__main__":

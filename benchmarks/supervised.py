@@ -10,52 +10,24 @@ and the default (calibrated by cross-fitting: six fits of the estimator, as many
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import sklearn
+from _side_by_side import arguments, record, seconds, show
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve
 from sklearn.model_selection import TunedThresholdClassifierCV
-from threadpoolctl import threadpool_limits
 
 from probatum.supervised import LinearFractional, LinearFractionalClassifier, optimal_threshold
 
 PAPER = "linear-fractional"
+SKLEARN = f"scikit-learn {sklearn.__version__}"
 F1 = LinearFractional.f1()
-
-
-def seconds(calls: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
-    """Median time of each call; they run in turn, so that a busy moment hits them alike."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, kept in zip(calls, times, strict=True):
-            start = time.perf_counter()
-            call()
-            kept.append(time.perf_counter() - start)
-    return [float(np.median(kept)) for kept in times]
-
-
-def record(what: str, peer: str, size: dict[str, int], pair: Sequence[float]) -> dict[str, Any]:
-    """One line of the output."""
-    return {
-        "paper": PAPER,
-        "what": what,
-        "peer": peer,
-        "version": f"scikit-learn {sklearn.__version__}",
-        "size": size,
-        "ours": pair[0],
-        "theirs": pair[1],
-        "ratio": pair[0] / pair[1],
-        "unit": "s",
-    }
 
 
 def sweep(y: np.ndarray, scores: np.ndarray) -> float:
@@ -80,9 +52,13 @@ def threshold_lines(repeats: int) -> Iterator[dict[str, Any]]:
             repeats if n < 10**7 else 1,
         )
         ours.append(pair[0])
-        yield record("optimal_threshold", "precision_recall_curve sweep", {"n": n}, pair)
+        yield record(
+            PAPER, "optimal_threshold", "precision_recall_curve sweep", SKLEARN, {"n": n}, pair
+        )
     slope = float(np.polyfit(np.log(sizes[1:]), np.log(ours[1:]), 1)[0])
-    line = record("optimal_threshold growth", "linear", {"n": sizes[-1]}, (slope, 1.0))
+    line = record(
+        PAPER, "optimal_threshold growth", "linear", SKLEARN, {"n": sizes[-1]}, (slope, 1.0)
+    )
     yield line | {"version": "", "unit": "exponent of n"}
 
 
@@ -111,30 +87,18 @@ def fit_lines(repeats: int) -> Iterator[dict[str, Any]]:
             kinds = ("unlabelled rows, calibration=None", "default, cross-fitted")
             for kind, ours in zip(kinds, times, strict=False):
                 what = f"fit, {name}, {kind}"
-                yield record(what, "TunedThresholdClassifierCV", {"n": n}, (ours, times[-1]))
+                yield record(
+                    PAPER, what, "TunedThresholdClassifierCV", SKLEARN, {"n": n}, (ours, times[-1])
+                )
 
 
 def main() -> None:
     """Run everything and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of the quick cases")
-    args = parser.parse_args()
+    args = arguments(__doc__, 5).parse_args()
     warnings.simplefilter("ignore")  # a warning's printing would be timed as well
-    with threadpool_limits(1):
-        X, y = make_classification(200, random_state=0)  # the first fit pays for lazy imports
-        LinearFractionalClassifier().fit(X, y)
-        for lines in (threshold_lines, fit_lines):
-            for line in lines(args.repeats):
-                if args.json:
-                    print(json.dumps(line), flush=True)
-                    continue
-                size = f"n={line['size']['n']:,}"
-                print(
-                    f"{line['what']:<52} {size:<14} ours {line['ours']:9.4f}  theirs "
-                    f"{line['theirs']:9.4f}  ratio {line['ratio']:6.3f}  {line['unit']}",
-                    flush=True,
-                )
+    X, y = make_classification(200, random_state=0)  # the first fit pays for lazy imports
+    LinearFractionalClassifier().fit(X, y)
+    show((lines(args.repeats) for lines in (threshold_lines, fit_lines)), args.json)
 
 
 if __name__ == "__main__":
