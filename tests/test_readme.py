@@ -30,7 +30,7 @@ def test_python_example_runs(code: str, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() or code.startswith("# my_package.py")
+    assert done.stdout.strip() or "print(" not in code
 
 
 @pytest.fixture(scope="module")

@@ -175,5 +175,8 @@ def test_the_real_catalog_fits_the_schemas(capfd, validated):
     commands = [("list",), ("status",), ("doctor",)]
     commands += [("show", paper.slug) for paper in catalog.load().papers]
     for command in commands:
-        main([*command, "--json"])
-        validated(capfd.readouterr().out, command[0])
+        code = main([*command, "--json"])
+        found = validated(capfd.readouterr().out, command[0])
+        assert found
+        # Data that lie elsewhere may be missing on a reader's machine.
+        assert code == 0 or (command == ("doctor",) and "missing" in found["data"].values())

@@ -191,6 +191,8 @@ def test_several_threads_may_make_a_store(tmp_path: Path) -> None:
         with ThreadPoolExecutor(4) as pool:
             for made in [pool.submit(make) for _ in range(4)]:
                 made.result()
+        with Store(url) as store:
+            assert list(store.records()) == []
 
 
 def error_of(url: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from probatum.evidence.run import Run
     from probatum.evidence.trial import Outcome
 
-__all__ = ["CheckProgress"]
+__all__ = ["SECONDS_BETWEEN_LINES", "CheckProgress", "bars"]
 
 SECONDS_BETWEEN_LINES = 15.0
 
@@ -44,7 +44,7 @@ class CheckProgress:
 
     def __enter__(self) -> CheckProgress:
         if not self._quiet and sys.stderr.isatty():
-            self._bars = _bars()
+            self._bars = bars(with_counts=True)
             self._tasks = (
                 self._bars.add_task("trials", total=None),
                 self._bars.add_task("claims", total=self._claims),
@@ -97,14 +97,16 @@ class CheckProgress:
             self._bars.update(claims, completed=len(self._decided))
 
 
-def _bars() -> Progress:
+def bars(*, with_counts: bool) -> Progress:
+    """Bars on standard error that go when all is done; with counts where they are whole numbers."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
+    counts = [MofNCompleteColumn()] if with_counts else []
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        MofNCompleteColumn(),
+        *counts,
         TimeLeft(),
         TextColumn("left"),
         console=console(stderr=True),

@@ -15,13 +15,12 @@ from probatum.catalog import Catalog, UnknownName, nearest
 from probatum.cli.exits import DONE, MISUSED, STOPPED, UNAVAILABLE, Ended, os_error_line
 from probatum.cli.options import AsJson, example
 from probatum.cli.output import console, print_json, warn, warn_broken
+from probatum.cli.progress import SECONDS_BETWEEN_LINES, bars
 from probatum.evidence import Answer, Paper, Tool
 from probatum.evidence.extras import install_line
 from probatum.evidence.model import resolve
 
 __all__ = ["use"]
-
-SECONDS_BETWEEN_LINES = 15.0
 
 
 def use(
@@ -222,16 +221,7 @@ class _Bar:
 
     def _draw(self, done: float, total: float | None, what: str) -> None:
         if self._bars is None:
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._bars = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=None),
-                TimeRemainingColumn(),
-                TextColumn("left"),
-                console=console(stderr=True),
-                transient=True,
-            )
+            self._bars = bars(with_counts=False)
             self._bars.add_task(what, total=total)
             self._bars.start()
         self._bars.update(0, completed=done, total=total, description=what)

@@ -233,14 +233,6 @@ def is_number(cell: str) -> bool:
     return _PLAIN.fullmatch(cell.strip()) is not None
 
 
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths, which need not exist, lead to one file."""
-    try:
-        return one.samefile(other)
-    except OSError:
-        return one.resolve() == other.resolve()
-
-
 # --- from a file to text -------------------------------------------------------------------------
 
 

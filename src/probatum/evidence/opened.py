@@ -204,7 +204,8 @@ def _read(slug: str, slot: str, own: Own) -> tuple[Dataset, ...]:
             raise ValueError(f"{slug}: unknown option {name!r} for data; known: {takes}")
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in own.options:
-            raise ValueError(f"{slug}: the data need --{name}")
+            how = "--target COL" if name == "target" else f"--with {name}=VALUE"
+            raise ValueError(f"{slug}: the data need {how}")
     return tuple(_unique([_marked(read(Path(file), **own.options)) for file in own.files]))
 
 

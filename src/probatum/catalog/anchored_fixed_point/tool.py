@@ -16,7 +16,7 @@ from scipy.optimize import OptimizeResult
 
 from probatum.evidence import Answer, Progress
 from probatum.evidence.tool import silent
-from probatum.files import whole_file
+from probatum.files import check_output, whole_file
 from probatum.optimize.linear_program import LinearProgram, farkas_margin, read_mps, solve_lp
 from probatum.optimize.linear_program.highs import solve_with_highs
 
@@ -130,16 +130,8 @@ def _check(
         raise ValueError(f"--max-iterations must be 1 or more, got {max_iterations}")
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"--time-limit must be above 0 seconds, got {time_limit}")
-    if output is None:
-        return
-    if output.resolve() == problem.resolve() or (
-        output.exists() and problem.exists() and output.samefile(problem)
-    ):
-        raise ValueError(f"-o {output} would overwrite the file that is read")
-    if output.suffix.lower() not in (".csv", ".json"):
-        raise ValueError(f"-o must end in .csv or .json, got {output}")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"-o {output}: there is no folder {output.parent}")
+    if output is not None:
+        check_output("-o", output, (".csv", ".json"), (problem,), "the file")
 
 
 def _unfinished(result: OptimizeResult) -> str:

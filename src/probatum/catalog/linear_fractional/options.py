@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from probatum.data import NotInstalledError
-from probatum.data.user_tables import same_file
 from probatum.evidence.extras import install_line
+from probatum.files import check_output, same_file
 from probatum.supervised import LinearFractional
 
 OUTPUTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -58,16 +57,7 @@ def check_paths(
     for name, path, accepted in (("output", output, OUTPUTS), ("plot", plot, PLOTS)):
         if path is None:
             continue
-        if not path.name.lower().endswith(accepted):
-            raise ValueError(f"--{name} must end in {' or '.join(accepted)}, got {path}")
-        if path.is_dir():
-            raise IsADirectoryError(f"--{name} {path} is a folder, not a file")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"--{name} {path}: there is no folder {path.parent}")
-        if not os.access(path.parent, os.W_OK):
-            raise PermissionError(f"--{name} {path}: its folder may not be written to")
-        if any(file is not None and same_file(file, path) for file in inputs):
-            raise ValueError(f"--{name} {path} would overwrite a table that is read")
+        check_output(f"--{name}", path, accepted, inputs, "a table")
     if output is not None and plot is not None and same_file(output, plot):
         raise ValueError(f"--output and --plot are one file, {plot}")
     if plot is not None:

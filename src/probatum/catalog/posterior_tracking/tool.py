@@ -12,10 +12,9 @@ import numpy as np
 
 from probatum.bandits import BAIPolicy, PosteriorTracking, TrackAndStop, Uniform, simulate_bai
 from probatum.bandits.logs import PullCounts, read_log
-from probatum.data.user_tables import same_file
 from probatum.evidence import Answer, Progress
 from probatum.evidence.tool import silent
-from probatum.files import whole_file
+from probatum.files import check_output, whole_file
 from probatum.sequential import bernoulli_kl, oracle_weights, stopping_threshold
 
 Threshold = Literal["mixture", "heuristic"]
@@ -77,7 +76,7 @@ def next_trial(
     if log is None and not plan:
         raise ValueError("give a log of trials, or --plan with the success rates to expect")
     if output is not None:
-        _check_output(output, log)
+        check_output("--output", output, (".json",), (log,), "the log")
     expected = _rates(plan) if plan else None
     lines: list[str] = []
     warnings: list[str] = []
@@ -107,18 +106,6 @@ def next_trial(
             draft.write_text(text + "\n", encoding="utf-8")
         files.append(output)
     return Answer(tuple(lines), values, tuple(files), tuple(warnings))
-
-
-def _check_output(output: Path, log: Path | None) -> None:
-    """Everything about the output that can be wrong, before anything runs."""
-    if log is not None and same_file(log, output):
-        raise ValueError(f"--output {output} would overwrite the log that is read")
-    if output.suffix.lower() != ".json":
-        raise ValueError(f"--output must end in .json, got {output}")
-    if output.is_dir():
-        raise IsADirectoryError(f"--output {output} is a folder, not a file")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {output.parent} to write {output.name} into")
 
 
 # --- from a log to the next trial ----------------------------------------------------------------
