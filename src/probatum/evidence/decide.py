@@ -10,35 +10,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from probatum.evidence.measure import (
-    Evidence,
-    case_contrasts,
-    case_values,
-    contrast,
-    replicate_counts,
-)
+from probatum.evidence.measure import Evidence, case_contrasts
 from probatum.evidence.model import (
     AllOf,
     Claim,
     Decision,
-    Every,
     Experiment,
-    Guarantee,
     Paper,
     Part,
     Rate,
-    Stat,
     Verdict,
     Within,
 )
+from probatum.evidence.pieces import Piece, decide_piece, pieces, region_of, with_rival
 from probatum.evidence.procedures import (
     ALPHA,
     Region,
-    Sequential,
-    decide_mean,
-    decide_rate,
     floor_of_mean,
     floor_of_rate,
     look_schedule,
@@ -65,8 +52,6 @@ AGREEMENT = (
     "refused: replicates 0 and 1 agree in every arm; declare the experiment deterministic or draw "
     "from block.rng"
 )
-Piece = tuple[str, Within | Rate | Every, str | None, tuple[str, ...]]
-"""Label, part, rival and datasets of one comparison."""
 
 
 def claim_alpha(paper: Paper) -> float:
@@ -97,29 +82,6 @@ def controls(claim: Claim) -> tuple[str, ...]:
     return tuple(a.id for a in claim.experiment.arms if a.role == "control" and a.id not in named)
 
 
-def _pieces(claim: Claim) -> list[Piece]:
-    assert claim.experiment is not None
-    every_set = tuple(dataset.id for dataset in claim.experiment.datasets)
-    pieces: list[Piece] = []
-    for part in claim.parts:
-        if not isinstance(part, Within):
-            pieces.append((f"{part.arm}: {part.of}", part, None, every_set))
-            continue
-        groups = [(d,) for d in every_set] if part.over == "each" else [every_set]
-        for rival in part.to or (None,):
-            for group in groups:
-                against = f" against {rival}" if rival else ""
-                on = f" on {group[0]}" if part.over == "each" else ""
-                label = f"{part.arm}{against}{on}: {_measured(part.stat)}"
-                pieces.append((label, part, rival, group))
-    return pieces
-
-
-def _measured(stat: Stat) -> str:
-    how = "" if stat.how == "mean" else f"{stat.how} of "
-    return f"{how}{stat.of}" + ("" if stat.case is None else f", {stat.case}")
-
-
 def floor(claim: Claim, alpha: float) -> int:
     """Fewest replicates at which a claim could hold.
 
@@ -128,162 +90,23 @@ def floor(claim: Claim, alpha: float) -> int:
     if not claim.stochastic:
         return 1
     assert claim.experiment is not None
-    share = alpha / len(_pieces(claim))
+    share = alpha / len(pieces(claim))
     needed = 1
     for part in claim.parts:
         if isinstance(part, Within):
             bounds = part.bounds(claim.experiment.metrics[part.stat.of].bounds)
-            region = _region(part)
+            region = region_of(part)
             needed = max(needed, floor_of_mean(region, claim.procedure, share, bounds))
         elif isinstance(part, Rate) and not part.independent:
-            needed = max(needed, floor_of_mean(_region(part), "exact", share, (0.0, 1.0)))
+            needed = max(needed, floor_of_mean(region_of(part), "exact", share, (0.0, 1.0)))
     return needed
 
 
 def tries_needed(claim: Claim, alpha: float) -> int | None:
     """Fewest independent tries, over all replicates, at which the rates claimed could hold."""
     rates = [part for part in claim.parts if isinstance(part, Rate) and part.independent]
-    share = alpha / max(len(_pieces(claim)), 1) if rates else alpha
-    return max((floor_of_rate(_region(part), share) for part in rates), default=None)
-
-
-def _decide_within(
-    claim: Claim, piece: Piece, evidence: Evidence, seen: int, budget: int, alpha: float
-) -> Part:
-    label, within, rival, datasets = piece
-    assert isinstance(within, Within)
-    assert claim.experiment is not None
-    z = np.full(seen, math.nan)
-    for replicate in range(seen):
-        effects = [contrast(evidence, within, rival, d, replicate) for d in datasets]
-        if None not in effects:
-            z[replicate] = math.fsum(effects) / len(effects)  # type: ignore[arg-type]
-    region = _region(within)
-    bounds = within.bounds(claim.experiment.metrics[within.stat.of].bounds)
-    found = decide_mean(
-        z, region, procedure=claim.procedure, alpha=alpha, bounds=bounds, budget=budget
-    )
-    lost = int(np.isnan(z[: found.n]).sum())
-    verdict, reason = found.verdict, found.refused
-    if lost and verdict == "holds":
-        verdict, found = "undecided", replace(found, n=seen)
-        reason = f"{lost} replicates failed and the metric has no bounds to count them at"
-    guarantee: Guarantee = "exact" if claim.procedure == "exact" else "asymptotic"
-    return _part(label, found, verdict, guarantee, reason)
-
-
-def _part(
-    label: str, found: Sequential, verdict: Verdict, guarantee: Guarantee, reason: str = ""
-) -> Part:
-    return Part(
-        label,
-        verdict,
-        guarantee,
-        found.effect,
-        found.low,
-        found.high,
-        found.n,
-        found.n,
-        found.exact,
-        found.more_needed,
-        reason,
-    )
-
-
-def _decide_every(label: str, part: Every, evidence: Evidence, seen: int, budget: int) -> Part:
-    limit = part.high + part.slack
-    values, lost = case_values(evidence, part, seen)
-    worst, n, failed = -math.inf, 0, 0
-    for look in look_schedule(budget):
-        if look > seen:
-            break
-        here = [value for value in values if value[1] < look]
-        n, failed = len(here), sum(replicate < look for replicate in lost)
-        if here:
-            dataset, replicate, case, worst = max(here, key=lambda value: value[3])
-        if worst > limit:
-            where = f"{dataset}, replicate {replicate}" + (f", case {case}" if case else "")
-            reason = f"counterexample: {part.of} = {worst:.6g} > {part.high:g} at {where}"
-            return Part(label, "fails", "enumeration", worst, worst, worst, n, look, reason=reason)
-        if n >= part.at_least and not failed:
-            return Part(label, "holds", "enumeration", worst, worst, worst, n, look)
-    reason = f"{n} of {part.at_least} cases seen"
-    reason += f", {failed} trials failed or lack {part.of}" if failed else ""
-    return Part(label, "undecided", "enumeration", worst, worst, worst, n, seen, reason=reason)
-
-
-def _effects_once(piece: Piece, evidence: Evidence) -> list[float]:
-    """Numbers that have no spread: of a deterministic run, or of recorded cases."""
-    _, part, rival, datasets = piece
-    if isinstance(part, Rate):
-        counts = replicate_counts(evidence, part, 1)[0]
-        tries = sum(n for _, n in counts)
-        return [sum(k for k, _ in counts) / tries] if tries else []
-    assert isinstance(part, Within)
-    if evidence.experiment.source == "recorded":
-        arms = (part.arm, *([rival] if rival else []))
-        if any((arm, dataset, 0) in evidence.failed for arm in arms for dataset in datasets):
-            return []
-        return [effect for _, effect in case_contrasts(evidence, part, rival, datasets)]
-    found = [contrast(evidence, part, rival, dataset, 0) for dataset in datasets]
-    effects = [effect for effect in found if effect is not None]
-    return effects if len(effects) == len(found) else []
-
-
-def _decide_once(piece: Piece, evidence: Evidence, seen: int) -> Part:
-    label, part, _, _ = piece
-    recorded = evidence.experiment.source == "recorded"
-    guarantee: Guarantee = "descriptive" if recorded else "deterministic"
-    effects = _effects_once(piece, evidence) if seen else []
-    if not effects:
-        nan, reason = math.nan, "nothing was measured"
-        return Part(label, "undecided", guarantee, nan, nan, nan, 0, seen, reason=reason)
-    effect = math.fsum(effects) / len(effects)
-    verdict = _region(part).verdict(effect, effect)
-    return Part(label, verdict, guarantee, effect, effect, effect, len(effects), seen)
-
-
-def _decide_piece(
-    claim: Claim, piece: Piece, evidence: Evidence, seen: int, budget: int, alpha: float
-) -> Part:
-    label, part, _, _ = piece
-    if isinstance(part, Every):
-        return _decide_every(label, part, evidence, seen, budget)
-    if evidence.experiment.source != "stochastic":
-        return _decide_once(piece, evidence, seen)
-    if isinstance(part, Within):
-        return _decide_within(claim, piece, evidence, seen, budget, alpha)
-    counts = replicate_counts(evidence, part, seen)
-    region = _region(part)
-    if part.independent:
-        ks = [sum(k for k, _ in of) for of in counts]
-        ns = [sum(n for _, n in of) for of in counts]
-        found = decide_rate(ks, ns, region, alpha=alpha, budget=budget)
-    else:
-        found = decide_mean(
-            [_share(of) for of in counts],
-            region,
-            procedure="exact",
-            alpha=alpha,
-            bounds=(0.0, 1.0),
-            budget=budget,
-        )
-    return _part(label, found, found.verdict, "exact")
-
-
-def _share(counts: Sequence[tuple[int, int]]) -> float:
-    """A replicate's share of successes, each dataset weighing the same."""
-    shares = [k / n for k, n in counts if n]
-    return math.fsum(shares) / len(shares) if shares else math.nan
-
-
-def _with_rival(part: Part, piece: Piece, evidence: Evidence) -> Part:
-    """The part, left open where the rival never once ran: nothing was compared."""
-    _, _, rival, datasets = piece
-    ran = any((rival, d, r) in evidence.rows for d in datasets for r in range(part.replicates))
-    if rival is None or ran or not part.replicates:
-        return part
-    return replace(part, verdict="undecided", more_needed=None, reason=f"{rival} never ran")
+    share = alpha / max(len(pieces(claim)), 1) if rates else alpha
+    return max((floor_of_rate(region_of(part), share) for part in rates), default=None)
 
 
 def _exceptions(
@@ -293,7 +116,7 @@ def _exceptions(
     _, within, rival, datasets = piece
     if not isinstance(within, Within) or part.verdict != "holds":
         return ()
-    region = _region(within)
+    region = region_of(within)
     if part.guarantee == "descriptive":
         effects = case_contrasts(evidence, within, rival, datasets)
         return tuple(case for case, z in effects if region.verdict(z, z) == "fails")
@@ -301,29 +124,19 @@ def _exceptions(
         return ()
     outside = []
     for dataset in datasets:
-        single = (part.label, within, rival, (dataset,))
-        if part.guarantee == "deterministic":
-            alone = _decide_once(single, evidence, part.replicates)
-        else:
-            share = alpha / len(datasets)
-            alone = _decide_within(claim, single, evidence, part.replicates, part.replicates, share)
+        single, n = piece._replace(datasets=(dataset,)), part.replicates
+        alone = decide_piece(claim, single, evidence, n, n, alpha / len(datasets))
         if alone.verdict == "fails":
             outside.append(f"{dataset} against {rival}" if rival else dataset)
     return tuple(outside)
 
 
-def _region(part: Within | Rate | Every) -> Region:
-    if isinstance(part, Every):
-        return Region(high=part.high + part.slack)
-    return Region(part.low, part.high)
-
-
-def _deciding(pieces: Sequence[Piece], parts: Sequence[Part]) -> int:
+def _deciding(asked: Sequence[Piece], parts: Sequence[Part]) -> int:
     """Which part that carries the verdict: a failing one, else an open one, else the narrowest."""
     rank = {"fails": 0, "undecided": 1, "untested": 1, "holds": 2}
 
     def order(at: int) -> tuple[int, float]:
-        part, region = parts[at], _region(pieces[at][1])
+        part, region = parts[at], region_of(asked[at].part)
         margin = min(part.effect - region.low, region.high - part.effect)
         return rank[part.verdict], -math.inf if math.isnan(margin) else margin
 
@@ -370,27 +183,27 @@ def decide(
     budget = replicates_budget(experiment, replicates)
     arms = claim_arms(claim)
     seen = evidence.complete(arms, budget if upto is None else min(upto, budget))
-    pieces = _pieces(claim)
-    share = alpha / len(pieces)
+    asked = pieces(claim)
+    share = alpha / len(asked)
     refused = experiment.source == "stochastic" and evidence.replicates_agree()
     if refused:
         seen = min(seen, next(look_schedule(budget)))
-    parts = [_decide_piece(claim, piece, evidence, seen, budget, share) for piece in pieces]
-    parts = [_with_rival(p, piece, evidence) for p, piece in zip(parts, pieces, strict=True)]
+    parts = [decide_piece(claim, piece, evidence, seen, budget, share) for piece in asked]
+    parts = [with_rival(p, piece, evidence) for p, piece in zip(parts, asked, strict=True)]
     if refused:
         why = UNVARIED if any(d.own for d in experiment.datasets) else AGREEMENT
         parts = [replace(p, verdict="undecided", reason=why, more_needed=None) for p in parts]
     first = _decisive_look(parts)
     if first < seen:
         # The parts as they stood when the claim was decided.
-        parts = [_decide_piece(claim, piece, evidence, first, budget, share) for piece in pieces]
-        parts = [_with_rival(p, piece, evidence) for p, piece in zip(parts, pieces, strict=True)]
-    verdict, at = _verdict(parts), _deciding(pieces, parts)
-    lead, region = parts[at], _region(pieces[at][1])
+        parts = [decide_piece(claim, piece, evidence, first, budget, share) for piece in asked]
+        parts = [with_rival(p, piece, evidence) for p, piece in zip(parts, asked, strict=True)]
+    verdict, at = _verdict(parts), _deciding(asked, parts)
+    lead, region = parts[at], region_of(asked[at].part)
     exceptions = tuple(
         dict.fromkeys(
             name
-            for piece, part in zip(pieces, parts, strict=True)
+            for piece, part in zip(asked, parts, strict=True)
             for name in _exceptions(claim, piece, evidence, part, share)
         )
     )

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from probatum.stats.betting import FRACTIONS, WEIGHTS
 
 __all__ = [
     "ALPHA",
+    "Look",
     "Procedure",
     "Region",
     "Sequential",
@@ -30,7 +31,9 @@ __all__ = [
     "floor_of_mean",
     "floor_of_rate",
     "look_schedule",
+    "mean_looks",
     "modal_share",
+    "rate_looks",
     "replicates_needed",
     "trials_needed",
 ]
@@ -82,6 +85,15 @@ class Sequential:
     exact: tuple[float, float] | None = None
     refused: str = ""
     more_needed: int | None = None
+
+
+class Look(NamedTuple):
+    """An interval as it stood after so many replicates."""
+
+    n: int
+    effect: float
+    low: float
+    high: float
 
 
 def look_schedule(budget: int, first: int = 1) -> Iterator[int]:
@@ -204,6 +216,47 @@ def decide_mean(
         more = None if needed is None else max(needed - seen.size, 1)
     effect = float(seen.mean()) if seen.size else math.nan
     return Sequential(verdict, effect, low, high, looked, exact, refused, more)
+
+
+def mean_looks(
+    z: NDArray[np.float64],
+    looks: Sequence[int],
+    *,
+    procedure: Procedure = "t",
+    alpha: float = ALPHA,
+    bounds: tuple[float, float] | None = None,
+) -> list[Look]:
+    """The interval for the mean at each look that has one; arguments as of :func:`decide_mean`.
+
+    Examples
+    --------
+    >>> [look.n for look in mean_looks(np.random.default_rng(0).normal(size=20), [5, 10, 20])]
+    [10, 20]
+    """
+    found = []
+    for n in looks:
+        seen = z[:n][~np.isnan(z[:n])]
+        if seen.size < (FIRST_T_LOOK if procedure == "t" else 1):
+            continue
+        low, high, refused = _look(seen, procedure, alpha, bounds)
+        if not refused:
+            found.append(Look(n, float(seen.mean()), low, high))
+    return found
+
+
+def rate_looks(
+    successes: Sequence[int], trials: Sequence[int], looks: Sequence[int], alpha: float = ALPHA
+) -> list[Look]:
+    """The interval for a rate at each look; arguments as of :func:`decide_rate`.
+
+    Examples
+    --------
+    >>> [round(look.effect, 2) for look in rate_looks([1, 2, 1], [2, 2, 2], [1, 3])]
+    [0.5, 0.67]
+    """
+    ks, ns = np.cumsum(successes), np.cumsum(trials)
+    seen = [(n, int(ks[n - 1]), int(ns[n - 1])) for n in looks]
+    return [Look(n, k / of, *rate_interval(k, of, alpha)) for n, k, of in seen if of]
 
 
 def decide_rate(
