@@ -1,22 +1,22 @@
-"""``probatum export``: trials or decisions as a file for other tools."""
+"""``probatum export``: trials, decisions or citations of them as a file for other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from probatum import catalog
+from probatum import __version__, catalog
 from probatum.cli.exits import DONE, MISUSED, UNAVAILABLE, Ended, store_errors_named
 from probatum.cli.options import AsJson, Profile_, Store_, readable_store, store_exists, store_url
 from probatum.cli.output import counted, print_json, warn, warn_broken
-from probatum.evidence import Claim, Decision, Paper, shipped_index
+from probatum.evidence import Claim, Paper, shipped_index
 
 if TYPE_CHECKING:
+    from probatum.evidence.citations import Cited
     from probatum.evidence.store import Store
 
 __all__ = ["export"]
@@ -29,14 +29,29 @@ class What(StrEnum):
 
     trials = "trials"
     decisions = "decisions"
+    citations = "citations"
 
 
 def export(
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .csv, .json or .parquet file.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="A .csv, .json or .parquet file; for citations .bib or .jsonld.",
+        ),
+    ],
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[SLUG]...", help="Papers; all by default.")
+        list[str] | None,
+        typer.Argument(metavar="[SLUG[/CLAIM]]...", help="Papers or claims; all by default."),
     ] = None,
-    what: Annotated[What, typer.Option("--what")] = What.trials,
+    what: Annotated[
+        What,
+        typer.Option(
+            "--what",
+            help="Measurements, verdicts, or a citation of each verdict.",
+        ),
+    ] = What.trials,
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Shipped evidence instead of a store's.")
     ] = False,
@@ -47,11 +62,8 @@ def export(
     profile: Profile_ = None,
     as_json: AsJson = False,
 ) -> int:
-    """Write tidy trials (one line per measurement) or decisions to a file."""
-    from probatum.evidence.tables import FORMATS
-
-    if output.suffix.lower() not in FORMATS:
-        raise Ended(MISUSED, f"{output} must end with one of {', '.join(FORMATS)}")
+    """Write tidy trials (one line per measurement), decisions or citations to a file."""
+    _check_format(output, what)
     if not output.absolute().parent.is_dir() or output.is_dir():
         raise Ended(MISUSED, f"{output} can't be a file: name one in a folder that exists")
     if shipped and (store is not None or profile is not None):
@@ -61,8 +73,7 @@ def export(
     loaded = catalog.load()
     selection = catalog.select(loaded, names or [paper.slug for paper in loaded.papers])
     if shipped:
-        lines = _shipped_lines(selection, what)
-        rows = _write(output, lines, what)
+        rows = _write_shipped(output, selection, what)
     else:
         url = store_url(store)
         if not store_exists(url):
@@ -76,17 +87,39 @@ def export(
     if as_json:
         print_json({"file": str(output), "what": what, "rows": rows})
     else:
-        print(f"{output}: {counted(rows, 'line')} of {what}")
+        lines = f"{counted(rows, 'line')} of {what}"
+        print(f"{output}: {counted(rows, 'citation') if what == What.citations else lines}")
     return UNAVAILABLE if broken else DONE
+
+
+def _check_format(output: Path, what: What) -> None:
+    from probatum.evidence import citations, tables
+
+    formats = {
+        kind: tuple(citations.FORMATS if kind == What.citations else tables.FORMATS)
+        for kind in What
+    }
+    suffix = output.suffix.lower()
+    if suffix in formats[what]:
+        return
+    others = [kind.value for kind in What if suffix in formats[kind]]
+    hint = f"; {suffix} is for --what {' or '.join(others)}" if others else ""
+    accepted = ", ".join(formats[what])
+    raise Ended(MISUSED, f"{output} must end with one of {accepted} to hold {what}{hint}")
 
 
 def _write_stored(
     output: Path, selection: Selection, what: str, url: str, profile: Any, own: bool
 ) -> int:
+    from probatum.evidence.citations import stored_citations
     from probatum.evidence.store import Store
     from probatum.evidence.tables import decision_lines, stored_decisions
 
     with readable_store(url) as readable, Store(readable) as opened:
+        if what == "citations":
+            return _write_citations(
+                output, stored_citations(selection, opened, profile, __version__)
+            )
         if what == "decisions":
             lines = decision_lines(stored_decisions(selection, opened, profile))
         else:
@@ -105,9 +138,18 @@ def _stored_trials(selection: Selection, store: Store, own: bool) -> Iterator[di
         yield from trial_lines(r for r in of if declared(papers[slug], r) != own)
 
 
+def _write_shipped(output: Path, selection: Selection, what: str) -> int:
+    from probatum.evidence.citations import shipped_citations
+
+    if what == "citations":
+        cited = shipped_citations(selection, shipped_index.SHIPPED, __version__)
+        return _write_citations(output, cited)
+    return _write(output, _shipped_lines(selection, what), what)
+
+
 def _shipped_lines(selection: Selection, what: str) -> Iterator[dict[str, Any]]:
     from probatum.evidence.shipped import read_records, shipped_decisions
-    from probatum.evidence.tables import decision_lines, trial_lines
+    from probatum.evidence.tables import decision_lines, not_shipped, trial_lines
 
     folder = shipped_index.SHIPPED
     if what == "trials":
@@ -120,15 +162,8 @@ def _shipped_lines(selection: Selection, what: str) -> Iterator[dict[str, Any]]:
         wanted = [claim for own, claim in selection if own.slug == paper.slug]
         decisions = shipped_decisions(paper, folder)
         yield from decision_lines(
-            decisions.get(claim.id) or _not_shipped(paper, claim) for claim in wanted
+            decisions.get(claim.id) or not_shipped(paper, claim) for claim in wanted
         )
-
-
-def _not_shipped(paper: Paper, claim: Claim) -> Decision:
-    from probatum.evidence.decide import untested
-
-    decision = untested(paper, claim)
-    return replace(decision, reason="not shipped") if claim.experiment else decision
 
 
 def _experiments(selection: Selection) -> dict[str, set[str]]:
@@ -137,6 +172,15 @@ def _experiments(selection: Selection) -> dict[str, set[str]]:
         if claim.experiment is not None:
             found.setdefault(paper.slug, set()).add(claim.experiment.id)
     return found
+
+
+def _write_citations(output: Path, cited: Iterable[Cited]) -> int:
+    from probatum.evidence.citations import write_citations
+
+    try:
+        return write_citations(output, cited)
+    except OSError as error:
+        raise Ended(UNAVAILABLE, f"{output} can't be written: {error.strerror}") from error
 
 
 def _write(output: Path, lines: Iterable[dict[str, Any]], what: str) -> int:

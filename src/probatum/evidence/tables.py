@@ -7,10 +7,12 @@ import importlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from probatum.evidence.decide import untested
+from probatum.evidence.extras import install_line
 from probatum.evidence.model import Claim, Decision, Paper, Profile
 from probatum.evidence.run import Silent, open_runs
 from probatum.evidence.shipped import decision_to_json
@@ -21,6 +23,7 @@ __all__ = [
     "FORMATS",
     "MissingWriter",
     "decision_lines",
+    "not_shipped",
     "stored_decisions",
     "trial_lines",
     "write_table",
@@ -125,6 +128,12 @@ def stored_decisions(
     ]
 
 
+def not_shipped(paper: Paper, claim: Claim) -> Decision:
+    """The decision on a claim of which no trials are shipped."""
+    decision = untested(paper, claim)
+    return replace(decision, reason="not shipped") if claim.experiment else decision
+
+
 def _write_csv(path: Path, lines: Iterable[Line], columns: dict[str, str], _: str) -> int:
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -149,7 +158,7 @@ def _write_parquet(path: Path, lines: Iterable[Line], columns: dict[str, str], _
         pa: Any = importlib.import_module("pyarrow")
         pq: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
-        raise MissingWriter("Parquet needs pyarrow: pip install pyarrow") from None
+        raise MissingWriter(f"Parquet needs pyarrow: {install_line('parquet')}") from None
     types = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64()}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     rows = list(lines)
