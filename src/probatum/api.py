@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -139,14 +140,16 @@ def check(
     'threshold-form'
     """
     _refuse_misuse(names, profile, replicates, jobs, store)
+    own = _own(data, data_options, arms)
     ran = run_check(
-        *selected(catalog.load(), list(names), _own(data, data_options, arms)),
+        *selected(catalog.load(), list(names), own),
         profile=profile,
         replicates=replicates,
         jobs=jobs,
         store=store_url(store),
         fresh=fresh,
         watcher=watcher,
+        own=own,
     )
     failures = [asdict(failure) for failure in ran.failures]
     run = {**ran.report.described(), "failures": failures, "not_asked": ran.closed}
@@ -263,23 +266,44 @@ def run_check(
     store: str,
     fresh: bool,
     watcher: Watcher | None,
+    own: Own | None = None,
 ) -> Ran:
-    """:func:`check` of what :func:`selected` gave; a front door needs the runs themselves."""
+    """:func:`check` of what :func:`selected` gave; a front door needs the runs themselves.
+
+    The store remembers what was asked and answered, also where the run is stopped.
+    """
     from probatum.evidence.decide import not_run
-    from probatum.evidence.run import execute
-    from probatum.evidence.store import Store
+    from probatum.evidence.noting import Noting
+    from probatum.evidence.run import execute, open_runs
+    from probatum.evidence.store import Store, StoreError
 
     kept, lost = runnable(wanted)
+    noting = Noting(kept, own, profile, replicates, watcher)
     with Store(store) as opened:
-        report = execute(
-            kept,
-            store=opened,
-            profile=profile,
-            replicates=replicates,
-            jobs=default_jobs() if jobs is None else jobs,
-            fresh=fresh,
-            watcher=watcher,
-        )
+        if fresh:
+            # Not before it is known that the run can begin.
+            open_runs(kept, profile, replicates)
+            opened.forget_answers(noting.ids())
+        try:
+            report = execute(
+                kept,
+                store=opened,
+                profile=profile,
+                replicates=replicates,
+                jobs=default_jobs() if jobs is None else jobs,
+                fresh=fresh,
+                watcher=noting,
+            )
+        except BaseException:
+            # What ended the run is what is told.
+            with contextlib.suppress(StoreError):
+                opened.remember(noting.answers())
+            raise
+        try:
+            opened.remember(noting.answers())
+        except StoreError as error:
+            # The answers are here all the same.
+            report.problems.append(str(error))
         failures = _failures(report, opened)
     decided = iter(report.decisions)
     report.decisions = [

@@ -142,7 +142,7 @@ def check(
             return _plan(selection, url, profile, replicates, jobs, as_json)
         lost = _nothing_to_compare(selection, index, ship) if against else []
         lost += shipped_index.damage(shipped_index.SHIPPED) if against else []
-        ran = _run(selection, closed, quiet, profile, replicates, jobs, url, fresh)
+        ran = _run(selection, closed, quiet, profile, replicates, jobs, url, fresh, own)
         report = ran.report
         lost = [*lost, *ran.problems, *(_ship(report, url) if ship else [])]
     _print_report(ran, as_json, quiet, own)
@@ -248,6 +248,7 @@ def _run(
     jobs: int | None,
     url: str,
     fresh: bool,
+    own: Own,
 ) -> api.Ran:
     claims = sum(claim.experiment is not None for _, claim in selection)
     with CheckProgress(claims, quiet=quiet) as progress:
@@ -261,6 +262,7 @@ def _run(
                 store=url,
                 fresh=fresh,
                 watcher=progress,
+                own=own,
             )
         except KeyboardInterrupt:
             kept = counted(progress.kept, "finished trial")

@@ -19,6 +19,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from probatum.evidence.answers import Remembered, answers_table, plain_text, row_of, row_read
 from probatum.evidence.model import Row
 from probatum.evidence.trial import Outcome, Task
 
@@ -33,6 +34,7 @@ LIBRARIES = (
 )
 # fmt: on
 CHUNK = 400
+ATTEMPTS = 3
 
 _meta = sa.MetaData()
 
@@ -75,6 +77,9 @@ _trials = sa.Table(
     sa.Index("trials_by_experiment", "paper", "experiment"),
 )
 
+# Versions that do not know of answers leave them alone: no new schema.
+_answers = answers_table(_meta)
+
 
 def plain_size(size: Mapping[str, Any]) -> dict[str, Any]:
     """Sizes as a record carries them: JSON knows no tuples.
@@ -86,11 +91,6 @@ def plain_size(size: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = json.loads(json.dumps(dict(size), sort_keys=True, default=sorted))
     return found
-
-
-def _text(text: str) -> str:
-    """Text that every database takes: no lone surrogates, no NUL."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 class StoreError(Exception):
@@ -293,8 +293,8 @@ class Store:
             "size": json.dumps(plain_size(task.size)),
             "fingerprint": fingerprint,
             "status": outcome.status,
-            "message": _text(outcome.message),
-            "traceback": _text(outcome.traceback),
+            "message": plain_text(outcome.message),
+            "traceback": plain_text(outcome.traceback),
             "rows": _dumped_rows(outcome.rows),
             "seconds": outcome.seconds,
             "peak_mb": outcome.peak_mb,
@@ -367,6 +367,46 @@ class Store:
                 found.update((key, attempt) for key, attempt in connection.execute(query))
         return found
 
+    def remember(self, answers: Iterable[Remembered]) -> None:
+        """Keep these answers, each in the place of an earlier one to the same question."""
+        # In one order everywhere, so that two processes do not wait for each other.
+        wanted = dict(sorted((answer.id, answer) for answer in answers))
+        for _ in range(ATTEMPTS if wanted else 0):
+            with contextlib.suppress(sa.exc.IntegrityError), self._writing() as connection:
+                environment_id = self._environment_id(connection)
+                _delete_answers(connection, list(wanted))
+                rows = [row_of(answer, environment_id) for answer in wanted.values()]
+                connection.execute(_answers.insert(), rows)
+                return
+        if wanted:
+            raise StoreError("can't write to the store: others write the same answers; try again")
+
+    def forget_answers(self, ids: Sequence[str]) -> None:
+        """Delete these answers."""
+        with self._writing() as connection:
+            _delete_answers(connection, ids)
+
+    def answers(self, paper: str | None = None) -> list[Remembered]:
+        """The last answers to what was asked, of one paper or all, by paper and question."""
+        query = sa.select(_answers).order_by(
+            _answers.c.paper, _answers.c.question, _answers.c.profile, _answers.c.decided
+        )
+        if paper is not None:
+            query = query.where(_answers.c.paper == paper)
+        with self._reading() as connection:
+            rows = [dict(row._mapping) for row in connection.execute(query)]
+        try:
+            return [row_read(row) for row in rows]
+        except ValueError as error:
+            raise StoreError(f"the store is damaged: {error}") from None
+
+    def tally(self) -> dict[str, tuple[int, int]]:
+        """Per paper how many trials are stored, and the number of the last one that came in."""
+        with self._reading() as connection:
+            query = sa.select(_trials.c.paper, sa.func.count(), sa.func.max(_trials.c.id))
+            found = connection.execute(query.where(_trials.c.final).group_by(_trials.c.paper))
+            return {paper: (count, last) for paper, count, last in found}
+
     def environments(self) -> dict[str, dict[str, Any]]:
         """Machines and versions by the id that records carry."""
         with self._reading() as connection:
@@ -382,6 +422,11 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _delete_answers(connection: sa.Connection, ids: Sequence[str]) -> None:
+    for at in range(0, len(ids), CHUNK):
+        connection.execute(_answers.delete().where(_answers.c.id.in_(ids[at : at + CHUNK])))
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
