@@ -65,6 +65,7 @@ def paper_facts(paper: Paper, claims: Iterable[Claim] | None = None) -> dict[str
         "domain": paper.domain,
         "fidelity": paper.fidelity,
         "summary": paper.summary,
+        "audience": paper.audience,
         "methods": list(paper.methods),
         "extras": list(paper.extras),
         "uses": [tool.name for tool in paper.tools],
@@ -77,7 +78,7 @@ def paper_facts(paper: Paper, claims: Iterable[Claim] | None = None) -> dict[str
 
 
 def claim_facts(claim: Claim) -> dict[str, Any]:
-    """A claim and how it is tried; an untested one has no criterion, arms, datasets or profiles."""
+    """A claim and how it is tried; for an untested one what belongs to an experiment is empty."""
     from probatum.evidence.words import criterion_parameters, criterion_words
 
     experiment = claim.experiment
@@ -88,6 +89,8 @@ def claim_facts(claim: Claim) -> dict[str, Any]:
         "criterion": None,
         "arms": [],
         "datasets": [],
+        "metrics": [],
+        "abscissa": "",
         "control": [],
         "needs": claim.missing,
         "profiles": {},
@@ -99,7 +102,14 @@ def claim_facts(claim: Claim) -> dict[str, Any]:
             "parameters": criterion_parameters(claim),
         }
         facts["arms"] = [_arm_facts(arm) for arm in experiment.arms]
-        facts["datasets"] = [{"name": d.id, "licence": d.licence} for d in experiment.datasets]
+        facts["datasets"] = [
+            {"name": d.id, "title": d.title, "licence": d.licence} for d in experiment.datasets
+        ]
+        facts["metrics"] = [
+            {"name": name, "title": metric.title, "better": metric.better}
+            for name, metric in experiment.metrics.items()
+        ]
+        facts["abscissa"] = experiment.abscissa
         facts["control"] = [arm.id for arm in experiment.arms if arm.role == "control"]
         facts["open"] = {
             "data": experiment.data_slot is not None,
@@ -113,7 +123,13 @@ def _arm_facts(arm: Arm) -> dict[str, str]:
     name, _, version = arm.library.rpartition(" ")
     if not name or not version[:1].isdigit():
         name, version = arm.library, _installed(arm.library)
-    return {"name": arm.id, "role": arm.role, "library": name, "version": version}
+    return {
+        "name": arm.id,
+        "title": arm.title,
+        "role": arm.role,
+        "library": name,
+        "version": version,
+    }
 
 
 def _installed(library: str) -> str:

@@ -30,6 +30,17 @@ class Evidence:
     experiment: Experiment
     rows: dict[Cell, tuple[Row, ...]] = field(default_factory=dict)
     failed: dict[Cell, str] = field(default_factory=dict)
+    _scalars: dict[tuple[Stat, Cell], float | None] = field(default_factory=dict, repr=False)
+
+    def scalar(self, stat: Stat, cell: Cell) -> float | None:
+        """The scalar of one cell, computed once; None where its trial gives none."""
+        key = (stat, cell)
+        if key not in self._scalars:
+            try:
+                self._scalars[key] = stat_value(stat, self.rows[cell])
+            except (KeyError, Unmeasurable):
+                self._scalars[key] = None
+        return self._scalars[key]
 
     def add(self, record: Record) -> None:
         """Take in one final record; a joint trial's rows go to their arms."""
@@ -38,6 +49,8 @@ class Evidence:
         for arm in arms:
             cell = (arm, record.dataset, record.replicate)
             own = tuple(row for row in record.rows if row.arm == arm)
+            if self._scalars and (cell in self.rows or cell in self.failed):
+                self._scalars.clear()
             if record.status == "ok" and not any(row.failed for row in own):
                 self.rows[cell] = own
             else:
@@ -141,12 +154,11 @@ def _value(
     evidence: Evidence, within: Within, arm: str, dataset: str, replicate: int, *, rival: bool
 ) -> float | None:
     """An arm's scalar; a failed trial counts at the worst bound, a rival's at the best."""
-    rows = evidence.rows.get((arm, dataset, replicate))
-    if rows is not None:
-        try:
-            return stat_value(within.stat, rows)
-        except Unmeasurable:
-            pass
+    cell = (arm, dataset, replicate)
+    if cell in evidence.rows:
+        value = evidence.scalar(within.stat, cell)
+        if value is not None:
+            return value
     if not within.stat.is_level:
         return None
     metric = evidence.experiment.metrics[within.stat.of]

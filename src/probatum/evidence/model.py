@@ -73,6 +73,7 @@ class Arm:
 
     ``library`` names what a baseline is built from, with its version where it is pinned. ``own``
     is the ``module:attribute`` of a reader's method, which ``make`` is given where it is another.
+    ``title`` says in a few words what it does; it is in no key.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Arm:
     library: str = ""
     params: Params = field(default_factory=dict)
     own: str = ""
+    title: str = ""
 
     def __post_init__(self) -> None:
         check_slug("arm id", self.id)
@@ -101,7 +103,8 @@ class Dataset:
 
     ``identity`` is a ``module:function`` of the same parameters that gives a hash of the content,
     without loading it; it goes into the keys of trials. ``own`` marks a reader's data: their
-    identity stands for their parameters, so that a file may be moved.
+    identity stands for their parameters, so that a file may be moved. ``title`` says in a few words
+    what they are; it is in no key.
     """
 
     id: str
@@ -110,6 +113,7 @@ class Dataset:
     params: Params = field(default_factory=dict)
     identity: str | None = None
     own: bool = False
+    title: str = ""
 
     def __post_init__(self) -> None:
         check_slug("dataset id", self.id)
@@ -124,10 +128,14 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Metric:
-    """Which way a measured number is better, and between which bounds it lies."""
+    """Which way a measured number is better, and between which bounds it lies.
+
+    ``title`` says in a few words what the number is, and in which unit; it is in no key.
+    """
 
     better: Literal["higher", "lower"]
     bounds: tuple[float, float] | None = None
+    title: str = ""
 
     def __post_init__(self) -> None:
         one_of("better", self.better, ("higher", "lower"))
@@ -229,6 +237,9 @@ class Experiment:
         default the reader's method is called itself.
     data_slot : str
         ``module:function`` that turns a reader's file, and options it names, into a dataset.
+    abscissa : str
+        What the ``x`` of its rows counts, and in which unit: a noun without an article, as rules
+        say "against ..." and axes are titled. It is in no key.
     """
 
     id: str
@@ -245,6 +256,7 @@ class Experiment:
     arm_interface: str | None = None
     arm_make: str | None = None
     data_slot: str | None = None
+    abscissa: str = ""
 
     def __post_init__(self) -> None:
         where = f"experiment {self.id}"
@@ -358,8 +370,9 @@ class Paper:
     """A catalog entry.
 
     ``methods`` are import paths (``module:attribute``), ``extras`` the optional installs needed.
-    ``level_shares`` is how many claims share the error level: those that chance decides, if it
-    isn't given.
+    ``summary`` says in a sentence what the method does, ``audience`` in one or two for whom that is
+    and what for. ``level_shares`` is how many claims share the error level: those that chance
+    decides, if it isn't given.
     """
 
     slug: str
@@ -371,6 +384,7 @@ class Paper:
     extras: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
     summary: str = ""
+    audience: str = ""
     level_shares: int | None = None
 
     def __post_init__(self) -> None:

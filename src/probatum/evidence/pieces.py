@@ -74,10 +74,19 @@ def pieces(claim: Claim) -> list[Piece]:
     return found
 
 
+_HOW = {
+    "mean": "",
+    "max": "largest ",
+    "slope": "slope of ",
+    "loglog": "log-log slope of ",
+    "spearman": "rank correlation of ",
+    "kendall": "Kendall's tau of ",
+}
+
+
 def measured(stat: Stat) -> str:
     """What is measured, in a few words."""
-    how = "" if stat.how == "mean" else f"{stat.how} of "
-    return f"{how}{stat.of}" + ("" if stat.case is None else f", {stat.case}")
+    return f"{_HOW[stat.how]}{stat.of}" + ("" if stat.case is None else f", {stat.case}")
 
 
 def region_of(part: Within | Rate | Every) -> Region:

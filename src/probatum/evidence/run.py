@@ -37,7 +37,7 @@ from probatum.evidence.procedures import look_schedule
 from probatum.evidence.store import Record, Store, environment
 from probatum.evidence.trial import Outcome, Status, Task
 
-__all__ = ["Run", "RunReport", "Watcher", "execute", "gather", "open_runs"]
+__all__ = ["Run", "RunReport", "Watcher", "execute", "open_runs"]
 
 ATTEMPTS = 2
 
@@ -485,14 +485,3 @@ def _report(
         problems=[run.problem for run in runs if run.problem],
         runs=runs,
     )
-
-
-def gather(run: Run, records: Sequence[Record], replicates: int) -> None:
-    """Give a run evidence from elsewhere, such as shipped files, and decide its claims.
-
-    ``replicates`` were run; the budget of the run stays what sets the looks.
-    """
-    for record in records:
-        run.evidence.add(record)
-    run.target = replicates
-    run.settle(Silent())

@@ -11,7 +11,7 @@ import datetime
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from probatum.evidence.decide import replicates_budget
 from probatum.evidence.keys import arm_groups, trial_fingerprint
 from probatum.evidence.model import Claim, Decision, Experiment, Paper, Part, Profile, Row
-from probatum.evidence.run import Run, gather, open_runs
+from probatum.evidence.run import Run, Silent, open_runs
 from probatum.evidence.shipped_index import (
     CHECKSUMS,
     SHIPPED,
@@ -38,6 +38,7 @@ from probatum.files import whole_file
 __all__ = [
     "SHIPPED",
     "ShippedError",
+    "decision_from_json",
     "decision_to_json",
     "freshness",
     "index",
@@ -200,7 +201,7 @@ def read_records(slug: str, folder: Path = SHIPPED) -> list[Record]:
     path = folder / f"{slug}.csv"
     if not path.exists():
         return []
-    found: dict[Cell, tuple[str, list[Row]]] = {}
+    found: dict[Cell, tuple[str, list[_Measured]]] = {}
     line = 1
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -209,11 +210,7 @@ def read_records(slug: str, folder: Path = SHIPPED) -> list[Record]:
                 raise ValueError(f"the header must read {','.join(COLUMNS)}")
             line = 2
             for fields in reader:
-                cell, status, row = _parsed(fields)
-                known, rows = found.setdefault(cell, (status, []))
-                if status != known or (status != "ok" and rows):
-                    raise ValueError(f"the trial was {known} before")
-                rows.append(row)
+                _take(fields, found)
                 line = reader.line_num + 1
     except (ValueError, csv.Error) as error:
         raise ShippedError(f"{path.name}, line {line}: {error}") from None
@@ -228,14 +225,18 @@ def read_records(slug: str, folder: Path = SHIPPED) -> list[Record]:
             dataset=dataset,
             replicate=replicate,
             status=status,
-            rows=_merged(rows) if status == "ok" else (),
+            rows=tuple(Row(arm, *measured) for measured in rows),
         )
         for (experiment, dataset, replicate, arm), (status, rows) in found.items()
     ]
 
 
-def _parsed(fields: list[str]) -> tuple[Cell, str, Row]:
-    """One line of the table."""
+_Measured = tuple[str, float | None, dict[str, float], dict[str, tuple[int, int]]]
+"""Case, x, values and counts of a row: metrics of one case and x stand in lines of their own."""
+
+
+def _take(fields: list[str], found: dict[Cell, tuple[str, list[_Measured]]]) -> None:
+    """Put one line of the table where it belongs."""
     if len(fields) != len(COLUMNS):
         raise ValueError(f"{len(COLUMNS)} fields were expected, got {len(fields)}")
     experiment, dataset, replicate, arm, status, case, x, metric, value, k, n = fields
@@ -244,15 +245,25 @@ def _parsed(fields: list[str]) -> tuple[Cell, str, Row]:
     cell = (experiment, dataset, int(replicate), arm)
     if cell[2] < 0:
         raise ValueError(f"replicates count from 0, got {replicate}")
+    new = cell not in found
+    known, rows = found.setdefault(cell, (status, []))
+    if status != known or (status != "ok" and not new):
+        raise ValueError(f"the trial was {known} before")
     if status != "ok":
         if any((case, x, metric, value, k, n)):
             raise ValueError(f"a trial that ended with {status!r} has no measurement")
-        return cell, status, Row(arm)
+        return
     if not metric or bool(value) == bool(k) or bool(k) != bool(n):
         raise ValueError("a measurement is a metric with a value, or with successes and tries")
-    values = {metric: _finite(value)} if value else {}
-    counts = {metric: (int(k), int(n))} if k else {}
-    return cell, status, Row(arm, case, _finite(x) if x else None, values, counts)
+    at = _finite(x) if x else None
+    last = rows[-1] if rows else None
+    if last is None or last[:2] != (case, at) or metric in last[2] or metric in last[3]:
+        last = (case, at, {}, {})
+        rows.append(last)
+    if value:
+        last[2][metric] = _finite(value)
+    else:
+        last[3][metric] = (int(k), int(n))
 
 
 def _finite(text: str) -> float:
@@ -260,29 +271,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"a finite number was expected, got {text!r}")
     return number
-
-
-def _merged(rows: list[Row]) -> tuple[Row, ...]:
-    """Rows as the trial returned them: the metrics of one case and x together again."""
-    merged: list[Row] = []
-    for row in rows:
-        last = merged[-1] if merged else None
-        names = {*row.values, *row.counts}
-        if (
-            last is not None
-            and (last.case, last.x) == (row.case, row.x)
-            and not names & {*last.values, *last.counts}
-        ):
-            merged[-1] = Row(
-                row.arm,
-                row.case,
-                row.x,
-                {**last.values, **row.values},
-                {**last.counts, **row.counts},
-            )
-        else:
-            merged.append(row)
-    return tuple(merged)
 
 
 def shipped_decisions(paper: Paper, folder: Path = SHIPPED) -> dict[str, Decision]:
@@ -299,8 +287,13 @@ def shipped_decisions(paper: Paper, folder: Path = SHIPPED) -> dict[str, Decisio
     return decisions
 
 
-def shipped_runs(paper: Paper, sidecar: Mapping[str, Any], records: list[Record]) -> list[Run]:
-    """The runs behind shipped evidence, decided."""
+def shipped_runs(
+    paper: Paper,
+    sidecar: Mapping[str, Any],
+    records: list[Record],
+    decided: Mapping[str, Decision] | None = None,
+) -> list[Run]:
+    """The runs behind shipped evidence, decided, or with the decisions that are given."""
     selection: list[tuple[Paper, Claim]] = [
         (paper, c) for c in paper.claims if c.experiment is not None and c.experiment.id in sidecar
     ]
@@ -309,8 +302,30 @@ def shipped_runs(paper: Paper, sidecar: Mapping[str, Any], records: list[Record]
         of = [record for record in records if record.experiment == run.experiment.id]
         for record in of:
             _check_rows(record, run.experiment)
-        gather(run, of, _replicates(paper.slug, sidecar, run.experiment.id))
+        replicates = _replicates(paper.slug, sidecar, run.experiment.id)
+        known = {c.id: decided[c.id] for c in run.claims if decided and c.id in decided}
+        _gather(run, of, replicates, known if len(known) == len(run.claims) else None)
     return runs
+
+
+def _gather(
+    run: Run,
+    records: Sequence[Record],
+    replicates: int,
+    decided: Mapping[str, Decision] | None = None,
+) -> None:
+    """Give a run evidence from elsewhere, such as shipped files, and decide its claims.
+
+    ``replicates`` were run; the budget of the run stays what sets the looks. Decisions that are
+    known need not be made again.
+    """
+    for record in records:
+        run.evidence.add(record)
+    run.target = replicates
+    if decided is not None:
+        run.decisions.update(decided)
+    else:
+        run.settle(Silent())
 
 
 def _check_rows(record: Record, experiment: Experiment) -> None:
@@ -346,6 +361,32 @@ def _part_to_json(part: Part) -> dict[str, Any]:
         finite = number == number and abs(number) != float("inf")
         found[name] = number if finite else None
     return found
+
+
+def decision_from_json(found: Mapping[str, Any]) -> Decision:
+    """The decision that :func:`decision_to_json` gave.
+
+    Raises
+    ------
+    ShippedError
+        If it is not one.
+    """
+    try:
+        parts = tuple(
+            Part(
+                **{**part, "exact": tuple(part["exact"]) if part["exact"] else None, **_ends(part)}
+            )
+            for part in found["parts"]
+        )
+        return Decision(**{**found, "exceptions": tuple(found["exceptions"]), "parts": parts})
+    except (KeyError, TypeError) as error:
+        raise ShippedError(f"a decision in index.json can't be read: {error}") from None
+
+
+def _ends(part: Mapping[str, Any]) -> dict[str, float]:
+    """What JSON has no word for: an effect that is not known, ends that are open."""
+    blank = {"effect": math.nan, "low": -math.inf, "high": math.inf}
+    return {name: blank[name] if part[name] is None else part[name] for name in blank}
 
 
 def index(papers: Iterable[Paper], folder: Path = SHIPPED) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from probatum.evidence.model import Claim, Every, Experiment, Rate, Stat, Within
 
-__all__ = ["criterion_parameters", "criterion_words"]
+__all__ = ["criterion_parameters", "criterion_words", "part_words"]
 
 
 def criterion_words(claim: Claim) -> str:
@@ -28,7 +28,7 @@ def criterion_words(claim: Claim) -> str:
     """
     if claim.experiment is None:
         return ""
-    said = [_part(claim.experiment, part) for part in claim.parts]
+    said = [part_words(claim.experiment, part) for part in claim.parts]
     if len(said) == 1:
         return said[0]
     return "; and ".join(f"({at}) {words}" for at, words in enumerate(said, 1))
@@ -56,7 +56,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _part(experiment: Experiment, part: Within | Rate | Every) -> str:
+def part_words(experiment: Experiment, part: Within | Rate | Every) -> str:
+    """One part of a rule, in English."""
     if isinstance(part, Rate):
         region = _region(part.low, part.high, lowest=0.0, highest=1.0)
         counted = "each try" if part.independent else "each replicate's share of tries"
@@ -68,7 +69,8 @@ def _part(experiment: Experiment, part: Within | Rate | Every) -> str:
             f"{part.of} of {part.arm}{_in_case(part.case)} never exceeds {part.high:g} "
             f"(by more than {part.slack:g}), seen in at least {part.at_least} {cases}"
         )
-    subject = f"{_stat(part.stat)} of {part.arm}{_in_case(part.stat.case)}"
+    whose = f" of {part.arm}{_in_case(part.stat.case)}"
+    subject = _subject(part.stat, whose, experiment.abscissa or "x")
     if part.scale == "absolute":
         said = _region(part.low, part.high)
     elif part.scale == "difference":
@@ -82,18 +84,22 @@ def _in_case(case: str | None) -> str:
     return "" if case is None else f" in case {case}"
 
 
-def _stat(stat: Stat) -> str:
+def _subject(stat: Stat, whose: str, abscissa: str) -> str:
     if stat.per_case:
-        return f"{_stat(replace(stat, per_case=False))} (in each case, on average over them)"
-    against = "x" if stat.against == "x" else stat.against
+        one = _subject(replace(stat, per_case=False), whose, abscissa)
+        return f"{one} (in each case, on average over them)"
+    along_x = stat.against == "x"
+    against = abscissa if along_x else stat.against
     tail = "" if stat.tail >= 1 else f" (over the largest {stat.tail:.0%} of {against})"
+    # The abscissa is nobody's; another metric is the arm's, too.
+    of, end = (f"{stat.of}{whose}", "") if stat.is_level or along_x else (stat.of, whose)
     return {
-        "mean": f"the mean {stat.of}",
-        "max": f"the largest {stat.of}",
-        "slope": f"the slope of {stat.of} against {against}{tail}",
-        "loglog": f"the log-log slope of {stat.of} against {against}{tail}",
-        "spearman": f"the rank correlation of {stat.of} with {against}{tail}",
-        "kendall": f"Kendall's tau of {stat.of} and {against}{tail}",
+        "mean": f"the mean {of}",
+        "max": f"the largest {of}",
+        "slope": f"the slope of {of} against {against}{tail}{end}",
+        "loglog": f"the log-log slope of {of} against {against}{tail}{end}",
+        "spearman": f"the rank correlation of {of} with {against}{tail}{end}",
+        "kendall": f"Kendall's tau of {of} and {against}{tail}{end}",
     }[stat.how]
 
 

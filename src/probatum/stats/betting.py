@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 __all__ = ["betting_interval", "log_wealth"]
 
@@ -27,6 +28,10 @@ WEIGHTS: NDArray[np.float64] = np.asarray(
     0.5 ** np.arange(8) / (0.5 ** np.arange(8)).sum(), dtype=np.float64
 )
 """Wealth put on each fraction: most on the boldest, which decides between near-equal arms."""
+
+
+SMALLEST = 2.0**-48
+"""Ends below count as zero."""
 
 
 def log_wealth(x: NDArray[np.float64], m: float) -> float:
@@ -62,16 +67,19 @@ def log_wealth(x: NDArray[np.float64], m: float) -> float:
 
 def _lower_end(x: NDArray[np.float64], target: float) -> float:
     """Largest ``m`` whose wealth reaches ``exp(target)``: wealth falls as ``m`` grows."""
-    low, high = 0.0, float(x.mean())
+    high = float(x.mean())
     if log_wealth(x, high) >= target:
         return high
-    for _ in range(48):
-        middle = 0.5 * (low + high)
-        if log_wealth(x, middle) >= target:
-            low = middle
-        else:
-            high = middle
-    return low
+    low = high / 2
+    while low >= SMALLEST and log_wealth(x, low) < target:
+        low, high = low / 2, low
+    if low < SMALLEST:
+        return 0.0
+    end, step = brentq(lambda m: log_wealth(x, m) - target, low, high, xtol=1e-12 * low), 1e-12
+    # The root may lie a little too high; the end of an interval may not.
+    while log_wealth(x, end) < target:
+        end, step = end * (1 - step), 2 * step
+    return float(end)
 
 
 def betting_interval(
