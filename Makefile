@@ -14,7 +14,7 @@ help:
 	@echo "make install   a $(VENV) with everything"
 	@echo "make evidence  run every claim at the standard profile and ship the evidence"
 	@echo "make bench     speed beside the strongest peers"
-	@echo "make docs      write generated pages and tables anew"
+	@echo "make docs      write generated pages, tables and pictures anew, and the report into site/"
 	@echo "make clean     remove $(VENV), caches and the local store"
 
 $(BIN)/python:
@@ -38,6 +38,7 @@ demo: $(VENV)/.core
 	@$(BIN)/probatum check linear-fractional --profile quick --jobs $(JOBS)
 
 test: $(VENV)/.test
+	@tools/install_chromium.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -54,7 +55,9 @@ bench: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/python tools/calibrate_verdicts.py --jobs $(JOBS)
 	$(BIN)/python tools/readme_table.py
+	$(BIN)/probatum report --out site
+	$(BIN)/python tools/report_pictures.py
 
 clean:
-	rm -rf $(VENV) .probatum .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	rm -rf $(VENV) .probatum probatum-report site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist build
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

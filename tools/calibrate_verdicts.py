@@ -1,11 +1,14 @@
 """Simulate the verdicts' error rates, power and forecasts, and write them into the documentation.
 
-    python tools/calibrate_verdicts.py [--claims 2000] [--jobs 2] [--out docs]
+    python tools/calibrate_verdicts.py [--claims 2000] [--jobs 2]
+    python tools/calibrate_verdicts.py --render-only
 
 Every claim is null, at the edge of its region, and is looked at on the schedule up to 200
-replicates. Tables go between the markers of ``verdicts.md`` in the output folder, the same
-numbers into ``verdicts.json`` beside it and a plot into ``img/``. Seeds are fixed: a second run
-on the same versions writes the same files. Needs numpy, scipy, matplotlib and probatum.
+replicates. The numbers go into ``src/probatum/report/calibration.json``; ``docs/verdicts.md`` is
+written from these and from the prose in ``src/probatum/report/text/verdicts.md``, with a plot in
+``docs/img``. With ``--render-only`` nothing is simulated and only the page is written. Seeds are
+fixed: a second run on the same versions writes the same files. Needs numpy, scipy, matplotlib and
+probatum.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ from probatum.evidence.procedures import (
     decide_rate,
     look_schedule,
 )
+from probatum.files import whole_file
+from probatum.report.calibration import EDGES, explained, read, said, tables
+from probatum.report.content import Table
 from probatum.stats import anytime_t_half_width
 from probatum.stats.beta_binomial import PRIOR
 from probatum.stats.betting import FRACTIONS, WEIGHTS
@@ -44,8 +50,12 @@ REPLICATES = 200
 LIMIT = 0.04
 """Largest share of false ``holds`` tolerated where the guarantee says so: 80 of 2,000."""
 BONFERRONI = ALPHA / 8
-EDGES = ("low edge", "high edge", "band", "low edge, alpha/8", "high edge, alpha/8")
-BEGIN, END = "<!-- calibration:begin -->", "<!-- calibration:end -->"
+ROOT = Path(__file__).resolve().parent.parent
+NUMBERS = ROOT / "src" / "probatum" / "report" / "calibration.json"
+GENERATED = (
+    "<!-- Written by tools/calibrate_verdicts.py from src/probatum/report/text/verdicts.md and"
+    " src/probatum/report/calibration.json. -->"
+)
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
@@ -374,73 +384,17 @@ def simulate(claims: int, jobs: int) -> dict[str, object]:
     return {"claims": claims, "replicates": REPLICATES, "alpha": ALPHA, "limit": LIMIT, **result}
 
 
-def _table(head: list[str], rows: list[list[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+def _in_markdown(table: Table) -> str:
+    lines = [table.head, ("---",) * len(table.head), *table.lines]
+    rows = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n\n".join([f"**{table.caption}**", rows, *table.notes])
 
 
-def _number(x: float) -> str:
-    return "more than 2,000" if math.isinf(x) else f"{x:.0f}"
-
-
-def _error_tables(errors: list[dict], claims: int) -> list[str]:
-    parts = []
-    names = {"exact": "Betting (exact)", "rate": "Beta-binomial (exact)", "t": "Anytime-valid t"}
-    for procedure, title in names.items():
-        rows = []
-        for row in (row for row in errors if row["procedure"] == procedure):
-            counts: list[object] = [row[edge] for edge in EDGES]
-            if procedure == "t":
-                counts += row["unguarded"].values()
-            judged = "yes" if row["judged"] else "no"
-            rows.append([row["law"], judged, *counts])
-        head = ["law of a replicate", "promised", *EDGES]
-        if procedure == "t":
-            head += ["first look 5", "no modal rule", "neither"]
-        parts.append(f"**{title}**: false `holds` out of {claims:,}\n\n{_table(head, rows)}")
-    return parts
-
-
-def _other_tables(result: dict) -> list[str]:
-    power, forecast = [], []
-    for row in result["power"]:
-        spread = " to ".join(_number(x) for x in row["quartiles"])
-        cells = [row["procedure"], row["law"], row["effect"], _number(row["median"]), spread]
-        power.append([*cells, f"{row['by 200']:.0%}", *row["fixed-n t-test"].values()])
-    for row in result["forecast"]:
-        spread = " to ".join(f"{x:.2f}" for x in row["quartiles"])
-        cells = [row["procedure"], row["law"], row["effect"], row["seen"], row["undecided"]]
-        forecast.append([*cells, f"{row['median']:.2f}", spread])
-    head = ["procedure", "law", "effect / sd", "median", "quartiles", "within 200"]
-    shorter = ["procedure", "law", "effect", "look", "undecided", "median", "quartiles"]
-    return [
-        "**Replicates to `holds`** for `low = 0`, and pairs that a t-test at one fixed n needs to"
-        " reach the same with a chance of 50 % or 80 %",
-        _table([*head, "fixed n, 50 %", "fixed n, 80 %"], power),
-        "**`more_needed`**: replicates predicted over replicates needed, for claims still"
-        " undecided at a look (a prediction of never counts as infinite)",
-        _table(shorter, forecast),
-    ]
-
-
-def markdown(result: dict) -> str:
-    """The generated part of the page."""
-    claims, limit = result["claims"], round(result["limit"] * result["claims"])
-    judged = [row for row in result["errors"] if row["judged"]]
-    worst = max(judged, key=lambda row: max(row[edge] for edge in EDGES))
-    return "\n\n".join(
-        [
-            "![False holds and power](img/verdicts.png)",
-            f"{claims:,} null claims a law, each with its mean exactly at the edge, looked at up to"
-            f" {result['replicates']} replicates at level {result['alpha']}. Where the guarantee is"
-            f" promised the limit is {limit}, four fifths of the level; the worst there is"
-            f" {max(worst[edge] for edge in EDGES)} ({worst['procedure']}, {worst['law']}). `band`"
-            " is a two-sided region with the mean at its upper edge. The last columns of the t show"
-            " the worse side at level 0.05 with the guard rails off.",
-            *_error_tables(result["errors"], claims),
-            *_other_tables(result),
-        ]
-    )
+def page(result: dict) -> str:
+    """The page of the documentation: the prose, and the tables that the report has too."""
+    parts = [GENERATED, explained().strip(), "## Simulated error rates, power and forecasts"]
+    parts += ["![False holds and power](img/verdicts.png)", said(result)]
+    return "\n\n".join([*parts, *map(_in_markdown, tables(result))]) + "\n"
 
 
 def plot(result: dict, path: Path) -> None:
@@ -490,20 +444,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--claims", type=int, default=2000, help="null claims per law")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="holds verdicts.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of verdicts.md")
+    parser.add_argument("--numbers", type=Path, default=NUMBERS, help="the simulated numbers")
+    parser.add_argument("--render-only", action="store_true", help="write verdicts.md from these")
     options = parser.parse_args()
-    page = options.out / "verdicts.md"
-    text = page.read_text(encoding="utf-8") if page.exists() else f"{BEGIN}\n{END}\n"
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        print(f"{page} needs the markers {BEGIN} and {END}, once each", file=sys.stderr)
-        return 2
-    result = simulate(options.claims, options.jobs)
-    (options.out / "img").mkdir(parents=True, exist_ok=True)
-    plot(result, options.out / "img" / "verdicts.png")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n\n{markdown(result)}\n\n{END}{after}", encoding="utf-8")
-    finite = json.dumps(result, indent=1, allow_nan=True).replace("Infinity", "null")
-    (options.out / "verdicts.json").write_text(finite + "\n", encoding="utf-8")
+    if not options.render_only:
+        result = simulate(options.claims, options.jobs)
+        (options.out / "img").mkdir(parents=True, exist_ok=True)
+        plot(result, options.out / "img" / "verdicts.png")
+        finite = json.dumps(result, indent=1, allow_nan=True).replace("Infinity", "null")
+        with whole_file(options.numbers) as draft:
+            draft.write_text(finite + "\n", encoding="utf-8")
+    with whole_file(options.out / "verdicts.md") as draft:
+        draft.write_text(page(read(options.numbers)), encoding="utf-8")
     return 0
 
 

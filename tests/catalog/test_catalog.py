@@ -20,7 +20,7 @@ from probatum.evidence.extras import extras, missing_distributions
 from probatum.evidence.keys import arm_groups, trial_key
 from probatum.evidence.model import resolve
 from probatum.evidence.run import execute
-from probatum.evidence.shipped import SHIPPED, freshness, index, read_index
+from probatum.evidence.shipped import SHIPPED, freshness, index, read_index, read_records
 from probatum.evidence.shipped_index import CHECKSUMS, damaged
 from probatum.evidence.store import Store
 
@@ -111,6 +111,8 @@ def test_the_example_of_a_tool_runs(
 def test_a_paper_says_what_it_claims(paper: Paper) -> None:
     assert paper.title
     assert paper.summary.endswith(".")
+    assert paper.audience.endswith(".")
+    assert paper.audience != paper.summary
     assert paper.methods
     assert any(claim.experiment is not None for claim in paper.claims)
     for claim in paper.claims:
@@ -132,6 +134,12 @@ def test_an_experiment_is_whole(paper: Paper, experiment: Experiment) -> None:
     roles = [arm.role for arm in experiment.arms]
     assert "method" in roles
     assert all(dataset.licence for dataset in experiment.datasets)
+    for entry in (*experiment.arms, *experiment.datasets):
+        assert entry.title, entry.id
+        assert not entry.title.endswith("."), entry.title
+    for name, metric in experiment.metrics.items():
+        assert metric.title, name
+        assert not metric.title.endswith("."), metric.title
     assert "smoke" in experiment.budgets
     for budget in experiment.budgets.values():
         keys = {
@@ -158,6 +166,23 @@ def test_shipped_evidence_stands_beside_the_code_it_was_made_with(paper: Paper) 
     fresh = freshness(paper)
     tried = {claim.id for claim in paper.claims if claim.experiment is not None}
     assert {claim for claim, is_fresh in fresh.items() if is_fresh} == tried
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_experiment_says_what_the_x_of_its_rows_counts(paper: Paper) -> None:
+    if not (SHIPPED / f"{paper.slug}.csv").exists():
+        pytest.skip(f"nothing is shipped for {paper.slug} yet")
+    with_x = {
+        record.experiment
+        for record in read_records(paper.slug)
+        if any(row.x is not None for row in record.rows)
+    }
+    said = {experiment.id for experiment in paper.experiments if experiment.abscissa}
+    assert said == with_x
+    # Rules say "against ABSCISSA", and axes are titled with it.
+    for experiment in paper.experiments:
+        assert not experiment.abscissa.endswith("."), experiment.abscissa
+        assert not experiment.abscissa.startswith(("a ", "an ", "the ")), experiment.abscissa
 
 
 def test_the_index_follows_from_the_shipped_evidence() -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probatum.catalog.linear_fractional import REAL_TABLES, tables, theory
+from probatum.catalog.linear_fractional import tables, theory
+from probatum.catalog.linear_fractional._real_tables import REAL_TABLES, real_tables
 from probatum.evidence import Arm
 from probatum.evidence.trial import TrialBlock
 from probatum.supervised import LinearFractional, expected_score, optimal_threshold
@@ -84,8 +85,6 @@ def test_split_keeps_rows_apart_and_shares_them_between_arms() -> None:
 
 
 def test_every_arm_of_the_real_tables_fits_and_predicts() -> None:
-    from probatum.catalog.linear_fractional import real_tables
-
     dataset = next(d for d in REAL_TABLES if d.id == "page-blocks0")
     size = {"n_train": (100,), "learners": ("logistic",), "metrics": ("f1",)}
     scores = {}

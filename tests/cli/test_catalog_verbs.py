@@ -73,6 +73,7 @@ def test_show_says_what_decides_a_claim(probatum):
     assert "a rocket" in said
     assert "fair (baseline, scikit-learn 1.9)" in said
     assert "controls random" in said
+    assert "People who toss [coins]." in said
 
 
 def test_show_json_follows_its_schema(probatum):
@@ -82,6 +83,7 @@ def test_show_json_follows_its_schema(probatum):
     assert better["control"] == ["random"]
     assert better["arms"][1] == {
         "name": "fair",
+        "title": "a fair [coin]",
         "role": "baseline",
         "library": "scikit-learn",
         "version": "1.9",
@@ -90,6 +92,14 @@ def test_show_json_follows_its_schema(probatum):
     assert claims["in-space"]["criterion"] is None
     assert claims["in-space"]["needs"] == "a rocket"
     assert set(better["profiles"]) == {"smoke", "quick", "standard"}
+    assert found["audience"] == "People who toss [coins]."
+    assert better["datasets"][0]["title"] == ""
+    assert better["metrics"][:2] == [
+        {"name": "score", "title": "score of a [coin]", "better": "higher"},
+        {"name": "gap", "title": "", "better": "lower"},
+    ]
+    assert better["abscissa"] == ""
+    assert claims["in-space"]["metrics"] == []
 
 
 def test_show_one_claim(probatum):

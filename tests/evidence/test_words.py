@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -59,11 +60,11 @@ def claim(criterion, sets=1):
         (Within(F1, "a", scale="absolute", low=0.1, high=0.2), "lies between 0.1 and 0.2"),
         (
             Within(Stat("error", "loglog", tail=0.5), "a", scale="absolute", high=-0.4),
-            "the log-log slope of error against x (over the largest 50% of x) of a is at most -0.4",
+            "the log-log slope of error of a against x (over the largest 50% of x) is at most -0.4",
         ),
         (
             Within(Stat("error", "slope"), "a", ("b",), high=-1),
-            "of a is at least 1 lower than that of b",
+            "the slope of error of a against x is at least 1 lower than that of b",
         ),
         (
             Within(Stat("f1", "spearman", against="error"), "a", scale="absolute", low=0.5),
@@ -79,6 +80,25 @@ def claim(criterion, sets=1):
 )
 def test_words(criterion, words):
     assert words in criterion_words(claim(criterion))
+
+
+@pytest.mark.parametrize(
+    ("stat", "words"),
+    [
+        (
+            Stat("error", "loglog", tail=0.5, case="hard"),
+            "the log-log slope of error of a in case hard against number of rows "
+            "(over the largest 50% of number of rows) is at most -0.4",
+        ),
+        (Stat("error", "kendall"), "Kendall's tau of error of a and number of rows is at most"),
+        (Stat("error", "slope", against="f1"), "the slope of error against f1 of a is at most"),
+        (Stat("error", per_case=True), "the mean error of a (in each case, on average over them)"),
+    ],
+)
+def test_words_name_the_abscissa(stat, words):
+    asked = claim(Within(stat, "a", scale="absolute", high=-0.4))
+    along = replace(asked.experiment, abscissa="number of rows")
+    assert criterion_words(replace(asked, experiment=along)).startswith(words)
 
 
 def test_words_name_the_datasets_averaged_over():

@@ -12,7 +12,7 @@ import typer
 
 from probatum import __version__
 from probatum.catalog import UnknownName
-from probatum.cli import check, doctor, export, listing, new, show, status, use
+from probatum.cli import check, doctor, export, listing, new, report, show, status, use
 from probatum.cli.exits import (
     DONE,
     MISUSED,
@@ -100,12 +100,16 @@ app.command(
     "new",
     **example('probatum new my-paper --domain supervised --title "My paper" --name MyMethod'),
 )(new.new)
+app.command(
+    "report", **example("probatum report --open", "probatum report --out site --store team.db")
+)(report.report)
 app.command("doctor", **example("probatum doctor"))(doctor.doctor)
 app.command(
     "export",
     **example(
         "probatum export linear-fractional -o trials.csv",
         "probatum export --shipped --what decisions -o decisions.json",
+        "probatum export linear-fractional --shipped --what citations -o cite.bib",
     ),
 )(export.export)
 

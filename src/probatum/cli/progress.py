@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from probatum.evidence.run import Run
     from probatum.evidence.trial import Outcome
 
-__all__ = ["SECONDS_BETWEEN_LINES", "CheckProgress", "bars"]
+__all__ = ["Bar", "CheckProgress"]
 
 SECONDS_BETWEEN_LINES = 15.0
 
@@ -95,6 +95,46 @@ class CheckProgress:
             most = sum(self._most.values())
             self._bars.update(trials, completed=self.kept, total=most or None)
             self._bars.update(claims, completed=len(self._decided))
+
+
+class Bar:
+    """One piece of long work on standard error: a bar on a terminal, lines elsewhere.
+
+    It is a :class:`probatum.evidence.tool.Progress`, and a context manager; ``seconds`` says
+    afterwards how long it took.
+    """
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self._name = name
+        self._quiet = quiet
+        self._started = self._spoke = time.monotonic()
+        self._bars: Any = None
+        self.seconds = 0.0
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.monotonic() - self._started
+        if self._bars is not None:
+            self._bars.stop()
+
+    def __call__(self, done: float, total: float | None = None, what: str = "") -> None:
+        if self._quiet:
+            return
+        if sys.stderr.isatty():
+            self._draw(done, total, what or self._name)
+        elif time.monotonic() - self._spoke >= SECONDS_BETWEEN_LINES:
+            self._spoke = time.monotonic()
+            of = f" of {total:g}" if total is not None else ""
+            warn(f"{what or self._name}: {done:g}{of}")
+
+    def _draw(self, done: float, total: float | None, what: str) -> None:
+        if self._bars is None:
+            self._bars = bars(with_counts=False)
+            self._bars.add_task(what, total=total)
+            self._bars.start()
+        self._bars.update(0, completed=done, total=total, description=what)
 
 
 def bars(*, with_counts: bool) -> Progress:

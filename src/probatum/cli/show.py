@@ -43,8 +43,9 @@ def _print_paper(facts: dict[str, Any]) -> None:
     out = console()
     out.print(Text(facts["title"], style="bold"))
     out.print(f"{facts['slug']}; {facts['domain']}; from the {facts['fidelity']}")
-    if facts["summary"]:
-        out.print(f"\n{facts['summary']}")
+    told = [facts[name] for name in ("summary", "audience") if facts[name]]
+    if told:
+        out.print(Text("\n" + "\n".join(told)))
     lines = [
         ("import", ", ".join(method.replace(":", ".") for method in facts["methods"])),
         ("extras", ", ".join(facts["extras"])),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
-import time
 from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -15,7 +13,7 @@ from probatum.catalog import Catalog, UnknownName, nearest
 from probatum.cli.exits import DONE, MISUSED, STOPPED, UNAVAILABLE, Ended, os_error_line
 from probatum.cli.options import AsJson, example
 from probatum.cli.output import console, print_json, warn, warn_broken
-from probatum.cli.progress import SECONDS_BETWEEN_LINES, bars
+from probatum.cli.progress import Bar
 from probatum.evidence import Answer, Paper, Tool
 from probatum.evidence.extras import install_line
 from probatum.evidence.model import resolve
@@ -102,7 +100,7 @@ def _command(paper: Paper, tool: Tool, run: Callable[..., Answer]) -> Callable[.
 
     def command(**given: Any) -> int:
         as_json, quiet = given.pop("as_json"), given.pop("quiet")
-        with _Bar(tool.name, quiet) as bar:
+        with Bar(tool.name, quiet) as bar:
             if "progress" in hints:
                 given["progress"] = bar
             answer = _answered(paper, tool, run, given)
@@ -189,39 +187,3 @@ def _print(paper: Paper, tool: Tool, answer: Answer, as_json: bool, seconds: flo
         warn(warning)
     if answer.incomplete:
         warn(answer.incomplete)
-
-
-class _Bar:
-    """A tool's progress on standard error: a bar on a terminal, lines elsewhere."""
-
-    def __init__(self, name: str, quiet: bool) -> None:
-        self._name = name
-        self._quiet = quiet
-        self._started = self._spoke = time.monotonic()
-        self._bars: Any = None
-        self.seconds = 0.0
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.monotonic() - self._started
-        if self._bars is not None:
-            self._bars.stop()
-
-    def __call__(self, done: float, total: float | None = None, what: str = "") -> None:
-        if self._quiet:
-            return
-        if sys.stderr.isatty():
-            self._draw(done, total, what or self._name)
-        elif time.monotonic() - self._spoke >= SECONDS_BETWEEN_LINES:
-            self._spoke = time.monotonic()
-            of = f" of {total:g}" if total is not None else ""
-            warn(f"{what or self._name}: {done:g}{of}")
-
-    def _draw(self, done: float, total: float | None, what: str) -> None:
-        if self._bars is None:
-            self._bars = bars(with_counts=False)
-            self._bars.add_task(what, total=total)
-            self._bars.start()
-        self._bars.update(0, completed=done, total=total, description=what)

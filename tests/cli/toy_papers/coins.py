@@ -41,7 +41,13 @@ TOSSES = Experiment(
     trial="toy_papers.coins:trial",
     arms=(
         Arm("good", "toy_papers.coins:Thing", "method"),
-        Arm("fair", "toy_papers.coins:Thing", "baseline", library="scikit-learn 1.9"),
+        Arm(
+            "fair",
+            "toy_papers.coins:Thing",
+            "baseline",
+            library="scikit-learn 1.9",
+            title="a fair [coin]",
+        ),
         Arm("random", "toy_papers.coins:Thing", "control", library="numpy"),
     ),
     datasets=(
@@ -49,7 +55,7 @@ TOSSES = Experiment(
         Dataset("tails", "toy_papers.coins:load", "CC0"),
     ),
     metrics={
-        "score": Metric("higher", (0, 1)),
+        "score": Metric("higher", (0, 1), "score of a [coin]"),
         "gap": Metric("lower"),
         "hit": Metric("higher", (0, 1)),
     },
@@ -63,6 +69,7 @@ PAPER = Paper(
     fidelity="abstract",
     methods=("toy_papers.coins:Thing",),
     summary="Tosses coins.",
+    audience="People who toss [coins].",
     claims=(
         Claim(
             "better",

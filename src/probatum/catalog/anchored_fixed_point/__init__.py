@@ -17,282 +17,26 @@ implementation can't break: they test the code, not the world.
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
 
-from probatum.catalog.anchored_fixed_point._lp_claims import LP_CLAIMS, TOOLS
-from probatum.evidence import (
-    AllOf,
-    Arm,
-    Budget,
-    Claim,
-    Dataset,
-    Every,
-    Experiment,
-    Metric,
-    Paper,
-    Stat,
-    Within,
+from probatum.catalog.anchored_fixed_point._experiments import (
+    RECURRENT,
+    equation_rates,
+    forward_rate,
+    map_rates,
+    placements,
+    plain_methods,
+    recurrence,
+    same_sequence,
+    shared_regression,
+    worst_cases,
 )
-
-Role: TypeAlias = Literal["method", "baseline", "control"]
-HERE = "probatum.catalog.anchored_fixed_point"
-PROBLEMS, RIVALS, RATES = f"{HERE}.problems", f"{HERE}.rivals", f"{HERE}.rates"
-QUERIES, WORST, CONSENSUS = f"{HERE}.queries", f"{HERE}.worst_case", f"{HERE}.consensus"
-LOWER = Metric("lower")
+from probatum.catalog.anchored_fixed_point._lp_claims import LP_CLAIMS, TOOLS
+from probatum.evidence import AllOf, Claim, Every, Paper, Stat, Within
 
 # Residuals of order 1/k have a ratio of 1 from decade to decade, those of order k^-1/2 one of 3.2.
 BOUNDED, BOUNDED_ROOT = 1.15, 1.3
 # In evaluations of the operator: what a guarantee may cost on problems that do not need it.
 COST = 1.5
-
-
-def _family(name: str, kind: str) -> Dataset:
-    return Dataset(name, f"{PROBLEMS}:{kind}", "generated", {"name": name})
-
-
-MAPS = tuple(
-    _family(name, "maps")
-    for name in ("rotation", "projections", "reflections", "douglas-rachford", "long-gradient-step")
-)
-EQUATIONS = tuple(
-    _family(name, "equations") for name in ("log-spectrum", "rotation-convex", "skew")
-)
-
-
-def _table(name: str, licence: str) -> Dataset:
-    return Dataset(
-        name,
-        f"{CONSENSUS}:sites",
-        licence,
-        {"name": name, "rows": 40, "count": 8},
-        f"{CONSENSUS}:identity_of_sites",
-    )
-
-
-def _ours(method: str, role: Role = "baseline") -> Arm:
-    return Arm(method, f"{RIVALS}:Ours", role, params={"method": method})
-
-
-def _form(form: str, role: Role = "baseline") -> Arm:
-    return Arm(form, f"{RIVALS}:Textbook", role, params={"form": form})
-
-
-same_sequence = Experiment(
-    id="same-sequence",
-    trial=f"{RATES}:same_sequence",
-    arms=(
-        Arm("picard-regularised", f"{RIVALS}:Recipe", "method"),
-        Arm("anchor-outside", f"{RIVALS}:MapForm", "control", params={"form": "anchor-outside"}),
-    ),
-    datasets=MAPS,
-    metrics={"apart": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 200}, 60),
-        "quick": Budget(10, {"steps": 200}, 60),
-    },
-)
-
-map_rates = Experiment(
-    id="map-rates",
-    trial=f"{RATES}:map_rates",
-    arms=(
-        Arm("halpern", f"{RIVALS}:Recipe", "method"),
-        Arm("krasnoselskii-mann", f"{RIVALS}:MapForm", params={"form": "krasnoselskii-mann"}),
-        Arm("no-anchor", f"{RIVALS}:Recipe", "control", params={"schedule": "none"}),
-        Arm("constant-weight", f"{RIVALS}:Recipe", "control", params={"schedule": 0.01}),
-    ),
-    datasets=MAPS,
-    metrics={"scaled": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 500}, 60),
-        "quick": Budget(10, {"steps": 1000}, 60),
-        "standard": Budget(10, {"steps": 10_000}, 120),
-    },
-)
-
-forward_rate = Experiment(
-    id="forward-rate",
-    trial=f"{RATES}:equation_rates",
-    arms=(
-        _ours("rfs", "method"),
-        _form("unanchored-forward", "control"),
-    ),
-    datasets=EQUATIONS,
-    metrics={"r1": LOWER, "r_half": LOWER, "shrink": LOWER, "constant": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 2000}, 60),
-        "quick": Budget(1, {"steps": 50_000}, 120),
-        "standard": Budget(10, {"steps": 50_000}, 120),
-    },
-    arm_interface=f"{RIVALS}:MonotoneSolver",
-    arm_make=f"{RIVALS}:Readers",
-)
-
-equation_rates = Experiment(
-    id="equation-rates",
-    trial=f"{RATES}:equation_rates",
-    arms=(
-        _ours("reg", "method"),
-        _ours("rpeg", "method"),
-        _form("eag"),
-        _form("feg"),
-        _form("graal"),
-        _form("anchor-dropped", "control"),
-        _form("constant-weight", "control"),
-    ),
-    datasets=EQUATIONS,
-    metrics={"r1": LOWER, "r_half": LOWER, "shrink": LOWER, "constant": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 2000}, 60),
-        "quick": Budget(1, {"steps": 50_000}, 120),
-        "standard": Budget(10, {"steps": 50_000}, 120),
-    },
-    arm_interface=f"{RIVALS}:MonotoneSolver",
-    arm_make=f"{RIVALS}:Readers",
-)
-
-plain_methods = Experiment(
-    id="plain-methods",
-    trial=f"{RATES}:equation_rates",
-    arms=(
-        _ours("reg", "method"),
-        _ours("rpeg", "method"),
-        _ours("eg"),
-        _ours("popov"),
-        _form("anchor-dropped", "control"),
-    ),
-    datasets=EQUATIONS[:1],
-    metrics={"r1": LOWER, "r_half": LOWER, "shrink": LOWER, "constant": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 2000}, 60),
-        "quick": Budget(10, {"steps": 5000}, 60),
-        "standard": Budget(20, {"steps": 20_000}, 120),
-    },
-    arm_interface=f"{RIVALS}:MonotoneSolver",
-    arm_make=f"{RIVALS}:Readers",
-)
-
-
-def _asks(method: str, role: Role = "baseline") -> Arm:
-    return Arm(method, f"{QUERIES}:OursAsks", role, params={"method": method})
-
-
-worst_cases = Experiment(
-    id="worst-cases",
-    trial=f"{WORST}:worst_cases",
-    source="deterministic",
-    arms=(
-        _asks("reg", "method"),
-        _asks("rpeg", "method"),
-        _asks("eg"),
-        _asks("eag"),
-        _asks("feg"),
-        Arm(
-            "anchor-dropped",
-            f"{QUERIES}:TextbookAsks",
-            "control",
-            params={"form": "anchor-dropped"},
-        ),
-    ),
-    datasets=(Dataset("all-monotone-1-lipschitz", f"{WORST}:operators", "none: a class of maps"),),
-    metrics={"norm": LOWER, "scaled": LOWER},
-    budgets={
-        "smoke": Budget(1, {"N": (2, 4)}, 120),
-        # Fewer steps would say the opposite: the order of methods turns near N = 12.
-        "quick": Budget(1, {"N": (8, 12, 16, 20)}, 300),
-        "full": Budget(1, {"N": (8, 12, 16, 20, 28)}, 3600),
-    },
-)
-
-
-def _placed(method: str, role: Role = "baseline", **params: float) -> Arm:
-    return Arm(
-        method,
-        f"{QUERIES}:Placement",
-        role,
-        params={"method": method, **params},
-    )
-
-
-placements = Experiment(
-    id="placements",
-    trial=f"{QUERIES}:placements",
-    source="deterministic",
-    arms=(
-        _placed("picard", "method", eta=0.8),
-        _placed("forward", "method"),
-        _placed("extragradient", "method"),
-        _placed("popov", "method"),
-        _placed("eag", "control"),
-        _placed("feg", "control"),
-    ),
-    datasets=(Dataset("unit-vectors", f"{WORST}:operators", "none: a class of maps"),),
-    metrics={"off": LOWER, "anchor": Metric("higher")},
-    budgets={"smoke": Budget(1, {}, 60)},
-)
-
-
-def _recurrence(arm: str, base: str, role: Role = "method", **params: float | bool) -> Arm:
-    return Arm(
-        arm,
-        f"{RATES}:Recurrence",
-        role,
-        params={"base": base, **params},
-    )
-
-
-RECURRENT = ("halpern", "rfs", "reg", "rpeg")
-recurrence = Experiment(
-    id="recurrence",
-    trial=f"{RATES}:recurrence",
-    arms=(
-        _recurrence("halpern", "picard"),
-        _recurrence("rfs", "forward", c=3.0, k0=6.0, vanishing=True),
-        _recurrence("reg", "extragradient", share=0.5),
-        _recurrence("rpeg", "popov", share=0.3),
-        _recurrence("extragradient", "extragradient", "control", share=0.5, anchored=False),
-    ),
-    datasets=tuple(d for d in EQUATIONS if d.id != "rotation-convex"),
-    metrics={"constant": LOWER, "r1": LOWER},
-    budgets={
-        "smoke": Budget(1, {"steps": 1000}, 60),
-        "quick": Budget(2, {"steps": 10_000}, 120),
-        "standard": Budget(10, {"steps": 10_000}, 120),
-    },
-)
-
-shared_regression = Experiment(
-    id="shared-regression",
-    trial=f"{CONSENSUS}:evaluations",
-    arms=(
-        Arm(
-            "reg-restarted",
-            f"{CONSENSUS}:Counted",
-            "method",
-            params={"method": "reg", "restart": math.exp(-1)},
-        ),
-        Arm("reg", f"{CONSENSUS}:Counted", params={"method": "reg"}),
-        Arm("eg", f"{CONSENSUS}:Counted", params={"method": "eg"}),
-        Arm("popov", f"{CONSENSUS}:Counted", params={"method": "popov"}),
-        Arm("graal", f"{CONSENSUS}:CountedForm", params={"form": "graal", "per": 1}),
-        Arm(
-            "constant-weight",
-            f"{CONSENSUS}:CountedForm",
-            "control",
-            params={"form": "constant-weight", "per": 2},
-        ),
-    ),
-    datasets=(
-        _table("breast_cancer", "CC BY 4.0"),
-        _table("caravan", "CC BY 4.0 (UCI), BSD-3-Clause (ISLP)"),
-    ),
-    metrics={"evaluations": LOWER},
-    budgets={
-        "smoke": Budget(1, {"share": 0.03, "limit": 10_000}, 60),
-        "quick": Budget(10, {"share": 0.03, "limit": 10_000}, 60),
-        "standard": Budget(10, {"share": 1e-4, "limit": 10_000}, 120),
-    },
-)
 
 
 def _bounded(arm: str) -> Every:
@@ -311,6 +55,10 @@ PAPER = Paper(
     summary=(
         "Solves fixed-point, saddle-point and monotone equations with a rate for the last iterate, "
         "by running a plain method on an operator tied to an anchor."
+    ),
+    audience=(
+        "People who solve equilibria, minimax problems or large linear programs by cheap "
+        "iterations, and need the last iterate to be good where plain methods circle or slow down."
     ),
     methods=(
         "probatum.optimize:fixed_point_anchored",

@@ -32,8 +32,9 @@ TOOL = "probatum.catalog.anchored_fixed_point.tool"
 LIMIT = 20_000
 
 
-def _ours(name: str, method: str, role: str = "baseline") -> Arm:
-    return Arm(name, f"{TRIALS}:Ours", role, params={"method": method})  # type: ignore[arg-type]
+def _ours(name: str, method: str, title: str, role: str = "baseline") -> Arm:
+    params = {"method": method}
+    return Arm(name, f"{TRIALS}:Ours", role, params=params, title=title)  # type: ignore[arg-type]
 
 
 def _size(rows: int, limit: int) -> dict[str, object]:
@@ -44,13 +45,18 @@ LP_EXPERIMENT = Experiment(
     id="linear-programs",
     trial=f"{TRIALS}:iterations",
     arms=(
-        _ours("halpern", "halpern", "method"),
-        _ours("reflected", "reflected"),
-        _ours("plain", "plain"),
-        _ours("krasnoselskii-mann", "km"),
-        _ours("restarted-average", "average"),
-        _ours("halpern-no-restart", "halpern-no-restart", "control"),
-        Arm("highs-pdlp", f"{TRIALS}:HighsPdlp", library="highspy 1.16.0"),
+        _ours("halpern", "halpern", "anchored and restarted", "method"),
+        _ours("reflected", "reflected", "anchored, reflected and restarted"),
+        _ours("plain", "plain", "plain primal-dual hybrid gradient"),
+        _ours("krasnoselskii-mann", "km", "Krasnoselskii-Mann steps"),
+        _ours("restarted-average", "average", "restarted averages, PDLP's scheme"),
+        _ours("halpern-no-restart", "halpern-no-restart", "anchored, no restarts", "control"),
+        Arm(
+            "highs-pdlp",
+            f"{TRIALS}:HighsPdlp",
+            library="highspy 1.16.0",
+            title="PDLP in HiGHS, by its own stopping rule",
+        ),
     ),
     datasets=(
         Dataset(
@@ -58,24 +64,40 @@ LP_EXPERIMENT = Experiment(
             f"{TRIALS}:quantile_regression",
             "BSD-3-Clause (scikit-learn), diabetes",
             {"quantile": 0.5},
+            title="median regression on rows of the diabetes data",
         ),
         Dataset(
             "upper-quantile-regression",
             f"{TRIALS}:quantile_regression",
             "BSD-3-Clause (scikit-learn), diabetes",
             {"quantile": 0.9},
+            title="regression of the 0.9 quantile on rows of the diabetes data",
         ),
         Dataset(
             "digit-transport",
             f"{TRIALS}:digit_transport",
             "CC BY 4.0 (UCI optical digits, by scikit-learn)",
+            title="optimal transport from one scanned digit to another",
         ),
-        Dataset("random-sparse", f"{TRIALS}:random_sparse", "generated"),
+        Dataset(
+            "random-sparse",
+            f"{TRIALS}:random_sparse",
+            "generated",
+            title="random sparse equations in nonnegative variables",
+        ),
     ),
     metrics={
-        "iterations": Metric("lower"),
-        "unsolved": Metric("lower", (0.0, 1.0)),
-        "false_optimum": Metric("lower", (0.0, 1.0)),
+        "iterations": Metric(
+            "lower", title="iterations to the relative accuracy that the case names, or the limit"
+        ),
+        "unsolved": Metric(
+            "lower", (0.0, 1.0), title="1 where that accuracy was not reached, 0 where it was"
+        ),
+        "false_optimum": Metric(
+            "lower",
+            (0.0, 1.0),
+            title="1 where the objective reported at the tightest is not the simplex method's",
+        ),
     },
     budgets={
         "smoke": Budget(1, _size(30, 800), 60),

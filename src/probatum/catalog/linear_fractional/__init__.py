@@ -12,6 +12,17 @@ from __future__ import annotations
 
 import math
 
+from probatum.catalog.linear_fractional._real_tables import (
+    SWEEP,
+    TUNED,
+    TUNERS,
+    other_metrics,
+    permuted_labels,
+    pool_size,
+    real_tables,
+    real_trees,
+    threshold_spread,
+)
 from probatum.evidence import (
     AllOf,
     Arm,
@@ -28,58 +39,57 @@ from probatum.evidence import (
 )
 
 THEORY = "probatum.catalog.linear_fractional.theory"
-TABLES = "probatum.catalog.linear_fractional.tables"
-OWN = "probatum.catalog.linear_fractional.own"
 TOOL = "probatum.catalog.linear_fractional.tool"
-SCORE = Metric("higher", (0.0, 1.0))
-RISK = Metric("lower")
-
 # Not worse by more than this many points of the score: what is worth a validation set.
 MARGIN = 0.02
 
 
+def _risk(title: str) -> Metric:
+    return Metric("lower", title=title)
+
+
+LAWS = {
+    "eight-atoms": "random probabilities on eight points",
+    "uniform": "probabilities of the class spread evenly from 0 to 1",
+    "square": "probabilities of the class like the square of a uniform number",
+    "beta": "probabilities of the class from Beta(1, 4)",
+    "cloud-and-atoms": "a cloud around the threshold and atoms at 0 and 0.9",
+}
+
+
 def _law(name: str) -> Dataset:
-    return Dataset(name, f"{THEORY}:generated", "generated", {"law": name})
+    return Dataset(name, f"{THEORY}:generated", "generated", {"law": name}, title=LAWS[name])
 
-
-def _table(name: str, licence: str = "CC BY 4.0") -> Dataset:
-    return Dataset(name, "probatum.data:load", licence, {"name": name}, "probatum.data:identity")
-
-
-SKLEARN = "scikit-learn 1.9.1"
-PLUG_IN = Arm("plug-in", f"{TABLES}:PlugIn", "method")
-DISTORTED = {"balanced": True, "calibration": None}
-BALANCED = Arm("plug-in-distorted", f"{TABLES}:PlugIn", "control", params=DISTORTED)
-HALF = Arm("threshold-half", f"{TABLES}:Half", library=SKLEARN)
-TUNED = Arm("tuned-cv", f"{TABLES}:TunedCV", library=SKLEARN)
-TUNED_FINE = Arm("tuned-cv-400", f"{TABLES}:TunedCV", library=SKLEARN, params={"thresholds": 400})
-SWEEP = Arm("out-of-fold-sweep", f"{TABLES}:Sweep", library=SKLEARN)
-HOLD_OUT = Arm("hold-out", f"{TABLES}:Sweep", library=SKLEARN, params={"hold_out": True})
-TUNERS = (TUNED.id, SWEEP.id, HOLD_OUT.id)
-
-REAL_TABLES = (
-    _table("abalone9-18"),
-    _table("yeast4"),
-    _table("page-blocks0"),
-    _table("winequality-red-4"),
-    _table("caravan", "CC BY 4.0 (UCI), BSD-3-Clause (ISLP)"),
-    _table("credit-data", "MIT (modeldata)"),
-    _table("attrition", "MIT (modeldata); fictional data"),
-    _table("default", "BSD-3-Clause (ISLP); simulated data"),
-    _table("digits_8"),
-)
 
 brute_force = Experiment(
     id="brute-force",
     trial=f"{THEORY}:brute_force",
     source="deterministic",
     arms=(
-        Arm("fixed-point", f"{THEORY}:FixedPointRule", "method"),
-        Arm("threshold-half", f"{THEORY}:HalfRule", "control"),
-        Arm("side-ignored", f"{THEORY}:SideIgnored", "control"),
+        Arm(
+            "fixed-point",
+            f"{THEORY}:FixedPointRule",
+            "method",
+            title="side and threshold from the root of the fixed-point equation",
+        ),
+        Arm(
+            "threshold-half",
+            f"{THEORY}:HalfRule",
+            "control",
+            title="a threshold of one half, best for accuracy",
+        ),
+        Arm(
+            "side-ignored",
+            f"{THEORY}:SideIgnored",
+            "control",
+            title="the method's threshold, always positive above it",
+        ),
     ),
     datasets=(_law("eight-atoms"),),
-    metrics={"gap": RISK, "identity_error": RISK},
+    metrics={
+        "gap": _risk("score of the best of all 256 rules less that of this one"),
+        "identity_error": _risk("distance of the excess risk by the identity from the gap"),
+    },
     budgets={"smoke": Budget(1, {"problems": 400}, 120)},
 )
 
@@ -87,30 +97,27 @@ unlabelled_sample = Experiment(
     id="unlabelled-sample",
     trial=f"{THEORY}:sample_size",
     arms=(
-        Arm("plug-in", f"{THEORY}:FromMarginal", "method"),
-        Arm("shifted-marginal", f"{THEORY}:FromMarginal", "control", params={"tilt": 1.5}),
+        Arm(
+            "plug-in",
+            f"{THEORY}:FromMarginal",
+            "method",
+            title="threshold from unlabelled scores of the law itself",
+        ),
+        Arm(
+            "shifted-marginal",
+            f"{THEORY}:FromMarginal",
+            "control",
+            params={"tilt": 1.5},
+            title="threshold from unlabelled scores of a tilted law",
+        ),
     ),
     datasets=(_law("uniform"), _law("square"), _law("beta")),
-    metrics={"error": RISK},
+    metrics={"error": _risk("root mean square error of the threshold (a probability)")},
+    abscissa="number of unlabelled scores",
     budgets={
         "smoke": Budget(10, {"n": (100, 1000, 10_000), "draws": 10}, 60),
         "quick": Budget(60, {"n": (100, 1000, 10_000), "draws": 10}, 60),
         "standard": Budget(120, {"n": (100, 1000, 10_000, 100_000, 1_000_000), "draws": 10}, 120),
-    },
-)
-
-permuted_labels = Experiment(
-    id="permuted-labels",
-    trial=f"{TABLES}:permuted_labels",
-    arms=(
-        Arm("plug-in", f"{TABLES}:PlugInThreshold", "method"),
-        Arm("validated", f"{TABLES}:ValidatedThreshold", "control", SKLEARN),
-    ),
-    datasets=REAL_TABLES,
-    metrics={"shift": RISK},
-    budgets={
-        name: Budget(replicates, {"n_train": 1000}, 60)
-        for name, replicates in (("smoke", 1), ("quick", 5), ("standard", 30))
     },
 )
 
@@ -119,11 +126,32 @@ excess_risk = Experiment(
     id="excess-risk",
     trial=f"{THEORY}:decomposition",
     arms=(
-        Arm("plug-in", f"{THEORY}:UnlabelledSample", "method"),
-        Arm("thirty-unlabelled", f"{THEORY}:UnlabelledSample", "control", params={"most": 30}),
+        Arm(
+            "plug-in",
+            f"{THEORY}:UnlabelledSample",
+            "method",
+            title="threshold from all unlabelled rows",
+        ),
+        Arm(
+            "thirty-unlabelled",
+            f"{THEORY}:UnlabelledSample",
+            "control",
+            params={"most": 30},
+            title="threshold from the first 30 unlabelled rows",
+        ),
     ),
     datasets=(_law("square"),),
-    metrics={"excess": RISK, "regression": RISK, "bias": RISK, "sampling": RISK},
+    metrics={
+        "excess": _risk("excess risk (F1) less the sum of its three parts, largest over draws"),
+        "regression": _risk("mean absolute error of the estimated probability of the class"),
+        "bias": _risk(
+            "distance from the optimal threshold (a probability), were unlabelled rows unlimited"
+        ),
+        "sampling": _risk(
+            "mean distance from the threshold (a probability) of unlimited unlabelled rows"
+        ),
+    },
+    abscissa="rows of the kind that the case names",
     budgets={
         "smoke": Budget(10, SMALL, 60),
         "quick": Budget(60, SMALL, 60),
@@ -145,11 +173,23 @@ oracle_rates = Experiment(
     trial=f"{THEORY}:oracle_rate",
     source="deterministic",
     arms=(
-        Arm("margin", f"{THEORY}:Margin", "method"),
-        Arm("mass-at-threshold", f"{THEORY}:Margin", "control", params={"exponent": 0.1}),
+        Arm(
+            "margin",
+            f"{THEORY}:Margin",
+            "method",
+            title="a law with the margin exponent that the case names",
+        ),
+        Arm(
+            "mass-at-threshold",
+            f"{THEORY}:Margin",
+            "control",
+            params={"exponent": 0.1},
+            title="a law with much mass at the threshold (margin exponent 0.1)",
+        ),
     ),
     datasets=(_law("cloud-and-atoms"),),
-    metrics={"regret": RISK},
+    metrics={"regret": _risk("F1 lost against the optimal rule (excess risk)")},
+    abscissa="error of the regression (delta)",
     budgets={
         "smoke": Budget(
             1,
@@ -167,12 +207,30 @@ learned_rates = Experiment(
     id="learned-rates",
     trial=f"{THEORY}:learned_rate",
     arms=(
-        Arm("margin-1", f"{THEORY}:Margin", "method", params={"exponent": 1.0}),
-        Arm("margin-third", f"{THEORY}:Margin", params={"exponent": 1 / 3}),
-        Arm("margin-tenth", f"{THEORY}:Margin", "control", params={"exponent": 0.1}),
+        Arm(
+            "margin-1",
+            f"{THEORY}:Margin",
+            "method",
+            params={"exponent": 1.0},
+            title="plug-in rule under a margin of exponent 1",
+        ),
+        Arm(
+            "margin-third",
+            f"{THEORY}:Margin",
+            params={"exponent": 1 / 3},
+            title="plug-in rule under a margin of exponent 1/3",
+        ),
+        Arm(
+            "margin-tenth",
+            f"{THEORY}:Margin",
+            "control",
+            params={"exponent": 0.1},
+            title="plug-in rule under a margin of exponent 1/10",
+        ),
     ),
     datasets=(_law("cloud-and-atoms"),),
-    metrics={"regret": RISK},
+    metrics={"regret": _risk("F1 lost against the optimal rule (excess risk), mean over draws")},
+    abscissa="number of training rows",
     budgets={
         "smoke": Budget(10, {"n": (600, 2000, 6000), "draws": 5, "bins": 1024}, 60),
         "quick": Budget(60, {"n": (600, 2000, 6000, 20_000), "draws": 10, "bins": 2048}, 60),
@@ -180,125 +238,6 @@ learned_rates = Experiment(
             120, {"n": (600, 2000, 6000, 20_000, 60_000, 200_000), "draws": 20, "bins": 8192}, 300
         ),
     },
-)
-
-real_tables = Experiment(
-    id="real-tables",
-    trial=f"{TABLES}:scores",
-    arms=(
-        PLUG_IN,
-        Arm("plug-in-cross-fitted", f"{TABLES}:PlugIn", params={"unlabeled": False}),
-        Arm("plug-in-uncalibrated", f"{TABLES}:PlugIn", params={"calibration": None}),
-        BALANCED,
-        HALF,
-        Arm("class-weights", f"{TABLES}:Half", library=SKLEARN, params={"balanced": True}),
-        Arm("smote", f"{TABLES}:Smote", library="imbalanced-learn 0.14.2"),
-        TUNED,
-        TUNED_FINE,
-        SWEEP,
-        HOLD_OUT,
-    ),
-    datasets=REAL_TABLES,
-    metrics={"f1": SCORE},
-    budgets={
-        "smoke": Budget(1, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120),
-        "quick": Budget(
-            20, {"n_train": (300,), "learners": ("logistic",), "metrics": ("f1",)}, 120
-        ),
-        "standard": Budget(
-            60, {"n_train": (100, 300, 1000), "learners": ("logistic",), "metrics": ("f1",)}, 300
-        ),
-        "full": Budget(
-            120,
-            {
-                "n_train": (100, 300, 1000, 1_000_000),
-                "learners": ("logistic", "forest", "boosting"),
-                "metrics": ("f1",),
-            },
-            3600,
-        ),
-    },
-    data_slot=f"{OWN}:own_table",
-    arm_interface=f"{OWN}:ClassifierLike",
-    arm_make=f"{OWN}:OwnClassifier",
-)
-
-real_trees = Experiment(
-    id="real-tables-trees",
-    trial=f"{TABLES}:scores",
-    arms=(PLUG_IN, BALANCED, HALF, TUNED, SWEEP, HOLD_OUT),
-    datasets=tuple(
-        d for d in REAL_TABLES if d.id in ("page-blocks0", "credit-data", "attrition", "default")
-    ),
-    metrics={"f1": SCORE},
-    budgets={
-        "smoke": Budget(1, {"n_train": (300,), "learners": ("boosting",), "metrics": ("f1",)}, 120),
-        "standard": Budget(
-            60, {"n_train": (1000,), "learners": ("forest", "boosting"), "metrics": ("f1",)}, 300
-        ),
-    },
-    data_slot=f"{OWN}:own_table",
-    arm_interface=f"{OWN}:ClassifierLike",
-    arm_make=f"{OWN}:OwnClassifier",
-)
-
-threshold_spread = Experiment(
-    id="threshold-spread",
-    trial=f"{TABLES}:spread",
-    arms=(
-        Arm("plug-in", f"{TABLES}:PlugIn", "method", params={"calibration": None}),
-        Arm("hold-out-control", f"{TABLES}:Sweep", "control", SKLEARN, {"hold_out": True}),
-        TUNED,
-        SWEEP,
-    ),
-    datasets=REAL_TABLES,
-    metrics={"threshold_sd": RISK},
-    budgets={
-        "smoke": Budget(1, {"n_train": 300, "samples": 3}, 120),
-        "standard": Budget(60, {"n_train": 300, "samples": 8}, 300),
-    },
-    data_slot=f"{OWN}:own_table",
-)
-
-other_metrics = Experiment(
-    id="other-metrics",
-    trial=f"{TABLES}:scores",
-    arms=(PLUG_IN, BALANCED, HALF, TUNED, SWEEP, HOLD_OUT),
-    datasets=REAL_TABLES,
-    metrics={"jaccard": SCORE, "tversky": SCORE, "with-negatives": SCORE},
-    budgets={
-        name: Budget(
-            replicates,
-            {
-                "n_train": (300,),
-                "learners": ("logistic",),
-                "metrics": ("jaccard", "tversky", "with-negatives"),
-            },
-            300,
-        )
-        for name, replicates in (("smoke", 1), ("standard", 60))
-    },
-    data_slot=f"{OWN}:own_table",
-    arm_interface=f"{OWN}:ClassifierLike",
-    arm_make=f"{OWN}:OwnClassifier",
-)
-
-pool_size = Experiment(
-    id="pool-size",
-    trial=f"{TABLES}:unlabelled_rows",
-    arms=(
-        Arm("as-many-as-labelled", f"{TABLES}:PoolSize", "method"),
-        Arm("hundred-times", f"{TABLES}:PoolSize", params={"times": 100.0}),
-        Arm("tenth", f"{TABLES}:PoolSize", params={"times": 0.1}),
-        Arm("five-rows", f"{TABLES}:PoolSize", "control", params={"rows": 5}),
-    ),
-    datasets=REAL_TABLES,
-    metrics={"f1": SCORE},
-    budgets={
-        "smoke": Budget(1, {"n_train": 300}, 60),
-        "standard": Budget(60, {"n_train": 300}, 120),
-    },
-    data_slot=f"{OWN}:own_table",
 )
 
 
@@ -324,6 +263,10 @@ PAPER = Paper(
     summary=(
         "Turns any probabilistic classifier into one for F-score, Jaccard or another ratio of "
         "confusion cells, by computing the threshold from unlabelled rows."
+    ),
+    audience=(
+        "People who predict a rare class and are judged by F1, Jaccard or the like: a threshold "
+        "for the model that they have, without rows set aside to tune it on."
     ),
     methods=(
         "probatum.supervised:LinearFractionalClassifier",

@@ -33,9 +33,13 @@ from probatum.evidence import (
 HERE = "probatum.catalog.posterior_tracking"
 ARMS, TRIALS, OWN = f"{HERE}.contenders", f"{HERE}.trials", f"{HERE}.own"
 
-PULLS = Metric("lower")
-WRONG = Metric("lower", (0.0, 1.0))
-SHARE = Metric("lower", (0.0, 1.0))
+PULLS = Metric("lower", title="mean pulls of a run until it stops")
+WRONG = Metric(
+    "lower",
+    (0.0, 1.0),
+    title="share of runs that answer wrong, or reach the limit of pulls",
+)
+TIME = "time t (pulls of all arms)"
 
 # Slopes and rates within 5 % of the lower bound's.
 BAND = 0.05
@@ -47,7 +51,8 @@ SAVED = 0.8
 
 def _problem(*means: float) -> Dataset:
     name = "means-" + "-".join(f"{mean:g}" for mean in means)
-    return Dataset(name, f"{TRIALS}:instance", "generated", {"means": means})
+    title = "variants that succeed at rates of " + ", ".join(f"{mean:g}" for mean in means)
+    return Dataset(name, f"{TRIALS}:instance", "generated", {"means": means}, title=title)
 
 
 PROBLEMS = {
@@ -57,7 +62,13 @@ PROBLEMS = {
     "rare": (0.1, 0.03, 0.02, 0.02),
 }
 DELTAS = (0.1, 0.05)
-FOUR = Dataset("four-problems", f"{TRIALS}:instances", "generated", dict(PROBLEMS))
+FOUR = Dataset(
+    "four-problems",
+    f"{TRIALS}:instances",
+    "generated",
+    dict(PROBLEMS),
+    title="four problems with two to four variants",
+)
 EASY, HARD = _problem(0.8, 0.6, 0.5), _problem(0.5, 0.45, 0.43, 0.4)
 
 
@@ -68,20 +79,49 @@ def _contest(number: int) -> Dataset:
         "CC BY 4.0",
         {"contest": number, "top": 10, "least_votes": 100},
         "probatum.data.captions:captions_identity",
+        title=f"the ten best captions of cartoon contest {number}, by their votes",
     )
 
 
-POSTERIOR = Arm("posterior-tracking", f"{ARMS}:posterior", "method")
-TRACK_D = Arm("track-and-stop-d", f"{ARMS}:track_and_stop", library="probatum")
-TRACK_C = Arm(
-    "track-and-stop-c", f"{ARMS}:track_and_stop", "baseline", "probatum", {"tracking": "C"}
+METHOD = "draws from the posterior, then from the best proportions for that draw"
+POSTERIOR = Arm("posterior-tracking", f"{ARMS}:posterior", "method", title=METHOD)
+TRACK_D = Arm(
+    "track-and-stop-d",
+    f"{ARMS}:track_and_stop",
+    library="probatum",
+    title="Track-and-Stop, D-tracking, forced exploration",
 )
-TOP_TWO = Arm("top-two-t3c", f"{ARMS}:top_two", library="probatum")
-RACING = Arm("chernoff-racing", f"{ARMS}:racing", library="probatum")
-UNIFORM = Arm("uniform", f"{ARMS}:uniform", library="probatum")
-EQUAL = Arm("uniform-control", f"{ARMS}:uniform", "control", "probatum")
-STUCK = Arm("plug-in-unforced", f"{ARMS}:track_and_stop", "control", "", {"tracking": "unforced"})
-WEAK = Arm("quarter-threshold", f"{ARMS}:posterior_weakened", "control")
+TRACK_C = Arm(
+    "track-and-stop-c",
+    f"{ARMS}:track_and_stop",
+    "baseline",
+    "probatum",
+    {"tracking": "C"},
+    title="Track-and-Stop, C-tracking, forced exploration",
+)
+TOP_TWO = Arm(
+    "top-two-t3c", f"{ARMS}:top_two", library="probatum", title="T3C, a leader and a challenger"
+)
+RACING = Arm(
+    "chernoff-racing", f"{ARMS}:racing", library="probatum", title="drops variants that have lost"
+)
+IN_TURN = "every variant in turn"
+UNIFORM = Arm("uniform", f"{ARMS}:uniform", library="probatum", title=IN_TURN)
+EQUAL = Arm("uniform-control", f"{ARMS}:uniform", "control", "probatum", title=IN_TURN)
+STUCK = Arm(
+    "plug-in-unforced",
+    f"{ARMS}:track_and_stop",
+    "control",
+    "",
+    {"tracking": "unforced"},
+    title="the best proportions for the estimates: no posterior draw, nothing forced",
+)
+WEAK = Arm(
+    "quarter-threshold",
+    f"{ARMS}:posterior_weakened",
+    "control",
+    title="the method, stopped at a quarter of ln(1/delta)",
+)
 
 READER, READER_MAKE = f"{OWN}:BestArmPolicy", f"{OWN}:AskTell"
 
@@ -103,7 +143,13 @@ proven_errors = Experiment(
     id="errors-proven-threshold",
     trial=f"{TRIALS}:errors",
     arms=(
-        Arm("posterior-tracking", f"{ARMS}:posterior", "method", params={"threshold": "mixture"}),
+        Arm(
+            "posterior-tracking",
+            f"{ARMS}:posterior",
+            "method",
+            params={"threshold": "mixture"},
+            title=f"{METHOD}; proven threshold",
+        ),
         WEAK,
     ),
     datasets=(FOUR,),
@@ -127,7 +173,16 @@ tiny_delta = Experiment(
     trial=f"{TRIALS}:small_delta",
     arms=(POSTERIOR, TRACK_D, TOP_TWO, EQUAL),
     datasets=(EASY,),
-    metrics={"scaled_pulls": PULLS, "ratio": PULLS, "per_threshold": PULLS},
+    metrics={
+        "scaled_pulls": Metric(
+            "lower", title="mean pulls of a run until it stops, over the characteristic time T*"
+        ),
+        "ratio": Metric("lower", title="mean pulls of a run until it stops, over T* ln(1/delta)"),
+        "per_threshold": Metric(
+            "lower", title="mean pulls per unit of the threshold at the stop, over T*"
+        ),
+    },
+    abscissa="ln(1/delta)",
     budgets={
         "smoke": Budget(2, {"runs": 1, "decades": (10, 30), "max_pulls": GUARD}, 300),
         "quick": Budget(10, {"runs": 1, "decades": (30, 100, 200), "max_pulls": GUARD}, 300),
@@ -141,7 +196,20 @@ log_exploration = Experiment(
     trial=f"{TRIALS}:exploration",
     arms=(POSTERIOR, TRACK_D, TOP_TWO, STUCK),
     datasets=(HARD,),
-    metrics={"lagging": SHARE, "least": Metric("higher"), "starved": WRONG},
+    metrics={
+        "lagging": Metric(
+            "lower",
+            (0.0, 1.0),
+            title="share of runs with an arm below 2 ln t pulls at time t, half a run added",
+        ),
+        "least": Metric("higher", title="fewest pulls of any arm in any run at time t, over ln t"),
+        "starved": Metric(
+            "lower",
+            (0.0, 1.0),
+            title="share of runs with an arm below ln(t)/2 pulls at the last time t",
+        ),
+    },
+    abscissa=TIME,
     budgets={
         "smoke": Budget(2, {"runs": 10, "times": (100, 300), "early": 300}, 300),
         "quick": Budget(10, {"runs": 50, "times": (100, 178, 316, 562), "early": 562}, 300),
@@ -155,7 +223,18 @@ stable_leader = Experiment(
     trial=f"{TRIALS}:stabilisation",
     arms=(POSTERIOR, TRACK_D, STUCK),
     datasets=(_problem(0.5, 0.4, 0.36, 0.3),),
-    metrics={"unstable": SHARE, "stable_after": Metric("lower")},
+    metrics={
+        "unstable": Metric(
+            "lower",
+            (0.0, 1.0),
+            title="share of runs where the best arm leads for good only after t, half a run added",
+        ),
+        "stable_after": Metric(
+            "lower",
+            title="last time at which the best arm does not lead alone, in pulls, mean of runs",
+        ),
+    },
+    abscissa=TIME,
     budgets={
         "smoke": Budget(2, {"runs": 10, "horizon": 300, "times": (50, 100)}, 300),
         "quick": Budget(10, {"runs": 50, "horizon": 3000, "times": (100, 200, 400, 800)}, 300),
@@ -168,7 +247,13 @@ glr_growth = Experiment(
     trial=f"{TRIALS}:growth",
     arms=(POSTERIOR, TRACK_D, EQUAL),
     datasets=(EASY,),
-    metrics={"rate": Metric("higher")},
+    metrics={
+        "rate": Metric(
+            "higher",
+            title="likelihood ratio statistic per pull, over the fastest rate 1/T*, mean of runs",
+        )
+    },
+    abscissa=TIME,
     budgets={
         "smoke": Budget(2, {"runs": 1, "times": (1000, 3000)}, 300),
         "quick": Budget(10, {"runs": 1, "times": (10_000, 30_000)}, 300),
@@ -199,10 +284,17 @@ captions = Experiment(
         TRACK_D,
         TOP_TWO,
         RACING,
-        Arm("kl-lucb", f"{ARMS}:lucb", library="probatum"),
-        Arm("lil-ucb", f"{ARMS}:lil_ucb", library="probatum"),
+        Arm("kl-lucb", f"{ARMS}:lucb", library="probatum", title="KL-LUCB"),
+        Arm("lil-ucb", f"{ARMS}:lil_ucb", library="probatum", title="lil'UCB"),
         UNIFORM,
-        Arm("uniform-again", f"{ARMS}:uniform", "control", "probatum", {"again": True}),
+        Arm(
+            "uniform-again",
+            f"{ARMS}:uniform",
+            "control",
+            "probatum",
+            {"again": True},
+            title=f"{IN_TURN}, on outcomes of its own",
+        ),
     ),
     datasets=(_contest(527), _contest(530)),
     metrics={"pulls": PULLS, "wrong": WRONG},
@@ -238,6 +330,10 @@ PAPER = Paper(
     summary=(
         "Finds which of several variants succeeds most often, at a stated confidence and with few "
         "trials, by drawing what to try next from the posterior."
+    ),
+    audience=(
+        "People who test several variants and pay for every trial, where each ends in success or "
+        "failure and the next can be chosen by what came before: which is best, soon and surely."
     ),
     methods=(
         "probatum.bandits:PosteriorTracking",

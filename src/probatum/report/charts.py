@@ -1,0 +1,457 @@
+"""Plots as Vega-Lite specifications: plain data, coloured by the page's theme.
+
+A specification names series and roles, never colours; the page gives both in light and in dark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from probatum.evidence.detail import Curve, Estimate, PartDetail
+from probatum.evidence.model import Within
+from probatum.evidence.procedures import Look
+from probatum.report.wording import scaled
+
+__all__ = [
+    "axis_title",
+    "case_plot",
+    "curve_plot",
+    "effect_title",
+    "effects_plot",
+    "forest_plot",
+    "path_plot",
+]
+
+Spec = dict[str, Any]
+Point = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+ROW = 22
+"""Height of one line of a forest plot, in pixels."""
+SMALL = 1e-3
+MOST_FACETS = 9
+MOST_SERIES = 8
+TIMES = "format(exp(datum.value), '.3~g') + '×'"
+
+
+def axis_title(part: PartDetail, of: str) -> str:
+    """What a position on the effect's axis means."""
+    if part.scale == "rate":
+        return f"rate of {of}"
+    if part.scale == "worst":
+        return f"largest {of}"
+    if part.scale == "absolute":
+        return of
+    within = part.part
+    assert isinstance(within, Within)
+    if not part.better:
+        return effect_title(part, of)
+    return f"{effect_title(part, of)} (right is better for {within.arm})"
+
+
+def effect_title(part: PartDetail, of: str) -> str:
+    """What an effect is, in a few words."""
+    if part.scale not in ("difference", "log-ratio"):
+        return of
+    if not part.better:
+        return f"{of}, less the rival's"
+    if part.scale == "difference":
+        return f"{of}, how much better"
+    more = "the rival's over its own" if part.better == "lower" else "its own over the rival's"
+    return f"{of}, {more}"
+
+
+def forest_plot(
+    part: PartDetail, rows: Sequence[tuple[str, str, Estimate]], of: str
+) -> Spec | None:
+    """Effects on a part's scale, over its region; rows as of :func:`effects_plot`.
+
+    ``of`` says what is measured.
+    """
+    return effects_plot(
+        rows,
+        part.low,
+        part.high,
+        title=axis_title(part, of),
+        factors=part.scale == "log-ratio",
+        unit=part.scale == "rate",
+    )
+
+
+def effects_plot(
+    rows: Sequence[tuple[str, str, Estimate]],
+    low: float,
+    high: float,
+    *,
+    title: str = "effect",
+    factors: bool = False,
+    unit: bool = False,
+) -> Spec | None:
+    """Effects with their intervals, one line each, over the claimed region.
+
+    Parameters
+    ----------
+    rows : sequence of (label, kind, Estimate)
+        Kind is ``average``, or ``single`` for one dataset or case.
+    low, high : float
+        The region, infinite where it is open.
+    title : str
+        What the axis shows.
+    factors : bool
+        Effects are logarithms of factors, and read as these.
+    unit : bool
+        Effects lie between 0 and 1.
+    """
+    lines = [
+        _line(label, kind, estimate, factors)
+        for label, kind, estimate in rows
+        if math.isfinite(estimate.effect)
+    ]
+    if not lines:
+        return None
+    domain = _domain(low, high, lines, unit)
+    y = {
+        "field": "label",
+        "type": "nominal",
+        "sort": [line["label"] for line in lines],
+        "title": None,
+        "axis": {"domain": False, "ticks": False},
+    }
+    x = {
+        "field": "effect",
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": domain, "zero": False, "nice": False},
+        "axis": _axis(factors, domain, {"grid": True, "tickCount": 5}),
+    }
+    interval = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 2.5, "clip": True},
+        "encoding": {
+            "x": {**x, "field": "low"},
+            "x2": {"field": "high"},
+            "y": y,
+            "color": _verdict_colour(),
+        },
+    }
+    point = {
+        "mark": {"type": "point", "filled": True, "opacity": 1, "clip": True},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": _verdict_colour(),
+            "shape": _by_kind("circle", "diamond"),
+            "size": _by_kind(55, 130),
+            "tooltip": {"field": "said", "type": "nominal"},
+        },
+    }
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": {"step": ROW},
+        "data": {"values": lines},
+        "layer": [*_region(low, high, domain), interval, point],
+    }
+
+
+def _by_kind(single: Any, average: Any) -> Spec:
+    return {"condition": {"test": "datum.kind === 'average'", "value": average}, "value": single}
+
+
+def _verdict_colour() -> Spec:
+    return {
+        "field": "verdict",
+        "type": "nominal",
+        # The page's theme says which colours these are.
+        "scale": {"domain": ["holds", "fails", "undecided"], "range": "verdict"},
+        "legend": None,
+    }
+
+
+def _line(label: str, kind: str, estimate: Estimate, factors: bool) -> Point:
+    said = f"{label}: {scaled(estimate.effect, factors)}"
+    if estimate.low is not None and estimate.high is not None:
+        said += f" [{scaled(estimate.low, factors)}, {scaled(estimate.high, factors)}]"
+    return {
+        "label": label,
+        "kind": kind,
+        "effect": _number(estimate.effect),
+        "low": _number(estimate.low),
+        "high": _number(estimate.high),
+        "verdict": estimate.verdict if estimate.verdict in ("holds", "fails") else "undecided",
+        "said": said,
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """Six digits are more than anyone sees, and keep pages small."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+
+
+def _domain(low: float, high: float, lines: Sequence[Point], unit: bool) -> list[float]:
+    """Where all effects, the claimed edges and most of the intervals are seen."""
+    points = [line["effect"] for line in lines]
+    points += [edge for edge in (low, high) if math.isfinite(edge)]
+    spread = max(points) - min(points) or abs(points[0]) or 1.0
+    # One interval many times as wide as all effects together would hide the rest: it is cut.
+    least, most = min(points) - 3 * spread, max(points) + 3 * spread
+    for line in lines:
+        if line["low"] is not None:
+            points += [max(line["low"], least), min(line["high"], most)]
+    pad = 0.06 * (max(points) - min(points) or spread)
+    start, end = min(points) - pad, max(points) + pad
+    if unit:
+        start, end = max(start, -0.02), min(end, 1.02)
+    return [float(f"{start:.6g}"), float(f"{end:.6g}")]
+
+
+def _region(low: float, high: float, domain: Sequence[float]) -> list[Spec]:
+    """The claimed region as a band, and its edges as dashed lines."""
+    start, end = max(low, domain[0]), min(high, domain[1])
+    band = {
+        "data": {"values": [{"from": start, "to": end}]},
+        "mark": {"type": "rect", "style": "region", "clip": True},
+        "encoding": {
+            "x": {"field": "from", "type": "quantitative"},
+            "x2": {"field": "to"},
+        },
+    }
+    edges = [{"at": edge} for edge in (low, high) if math.isfinite(edge)]
+    lines = {
+        "data": {"values": edges},
+        "mark": {"type": "rule", "style": "edge", "clip": True},
+        "encoding": {"x": {"field": "at", "type": "quantitative"}},
+    }
+    return [band, lines] if start < end else [lines]
+
+
+def _axis(factors: bool, domain: Sequence[float], axis: Spec) -> Spec:
+    """Logarithms of ratios are read as factors, and very small numbers with an exponent."""
+    if factors:
+        return {**axis, "labelExpr": TIMES, **_round_factors(domain)}
+    return {**axis, "format": ".2~e"} if max(map(abs, domain)) < SMALL else axis
+
+
+FACTORS = ((1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8), (1, 1.5, 2, 3, 5), (1, 2, 5), (1,))
+MOST_TICKS = 7
+
+
+def _round_factors(domain: Sequence[float]) -> Spec:
+    """Ticks at factors that are easily read; nothing where the domain holds too few of them."""
+    low, high = domain
+    first, last = math.floor(low / math.log(10)), math.ceil(high / math.log(10))
+    if last - first > 40:
+        return {}
+    for steps in FACTORS:
+        logs = (math.log(s * 10.0**k) for k in range(first, last + 1) for s in steps)
+        ticks = [float(f"{at:.6g}") for at in logs if low <= at <= high]
+        if 2 < len(ticks) <= MOST_TICKS:
+            return {"values": ticks}
+    return {}
+
+
+def path_plot(part: PartDetail) -> Spec | None:
+    """How intervals shrank from look to look, up to the one that decided.
+
+    Nothing where there was one look: there is no way to show then.
+    """
+    paths = []
+    for name, looks in part.path:
+        bounded = [look for look in looks if math.isfinite(look.low) and math.isfinite(look.high)]
+        if len(bounded) > 1:
+            paths.append((name, bounded))
+    if not paths:
+        return None
+    paths = paths[:MOST_FACETS]
+    ends = [edge for _, looks in paths for look in looks for edge in look[1:]]
+    lines = [{"effect": end, "low": None} for end in ends]
+    domain = _domain(part.low, part.high, lines, part.scale == "rate")
+    plots = [_path(part, looks, domain) for _, looks in paths]
+    if len(plots) == 1:
+        return {"$schema": SCHEMA, **plots[0]}
+    return {"plots": [{**p, "title": name} for (name, _), p in zip(paths, plots, strict=True)]}
+
+
+def _path(part: PartDetail, looks: Sequence[Look], domain: Sequence[float]) -> Spec:
+    values = [
+        {
+            "n": look.n,
+            "effect": _number(look.effect),
+            "low": _number(look.low),
+            "high": _number(look.high),
+        }
+        for look in looks
+    ]
+    y = {
+        "type": "quantitative",
+        "title": part.of if part.scale != "log-ratio" else f"{part.of}, ratio",
+        "scale": {"domain": domain, "zero": False, "nice": False},
+        "axis": _axis(part.scale == "log-ratio", domain, {"tickCount": 5}),
+    }
+    x = {
+        "field": "n",
+        "type": "quantitative",
+        "title": "replicates",
+        "scale": {"zero": False, "nice": False},
+        "axis": {"values": [look.n for look in looks], "format": "d"},
+    }
+    region = _region(part.low, part.high, domain)
+    for layer in region:
+        # Here the effect runs upwards.
+        layer["encoding"] = {
+            {"x": "y", "x2": "y2"}[channel]: value for channel, value in layer["encoding"].items()
+        }
+    band = {
+        "data": {"values": values},
+        "mark": {"type": "area", "style": "interval", "clip": True},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+    }
+    mean = {
+        "data": {"values": values},
+        "mark": {"type": "line", "point": True, "clip": True},
+        "encoding": {"x": x, "y": {**y, "field": "effect"}},
+    }
+    return {"width": "container", "height": 170, "layer": [*region, band, mean]}
+
+
+def curve_plot(part: PartDetail, roles: Mapping[str, str], abscissa: str = "") -> Spec | None:
+    """The curves that slopes and rank correlations are taken from, or that levels average over.
+
+    Parameters
+    ----------
+    part : PartDetail
+    roles : dict of str to str
+        Role of each arm: the method is drawn first, controls dashed.
+    abscissa : str
+        What x counts, where the curve runs along it.
+    """
+    if not part.curves:
+        return None
+    within = part.part
+    assert isinstance(within, Within)
+    stat = within.stat
+    datasets = list(dict.fromkeys(curve.dataset for curve in part.curves))[:MOST_FACETS]
+    arms = _series(part.curves, within, roles)
+    cloud = stat.against != "x"
+    against = stat.against if cloud else abscissa or "x"
+    log = stat.how == "loglog"
+    plots = []
+    for dataset in datasets:
+        shown = [c for c in part.curves if c.dataset == dataset and c.arm in arms]
+        values = [
+            {"x": _number(x), "y": _number(y), "arm": curve.arm}
+            for curve in shown
+            for x, y in curve.points
+            if not log or (x > 0 and y > 0)
+        ]
+        if values:
+            plots.append(_curves(values, arms, stat.of, against, log, cloud, within, shown))
+            if len(datasets) > 1:
+                plots[-1]["title"] = dataset
+    if not plots:
+        return None
+    return {"$schema": SCHEMA, **plots[0]} if len(plots) == 1 else {"plots": plots}
+
+
+def _series(curves: Iterable[Curve], within: Within, roles: Mapping[str, str]) -> list[str]:
+    """Arms to draw, those that the rule reads first."""
+    read = [within.arm, *within.to]
+    present = list(dict.fromkeys(curve.arm for curve in curves))
+    rest = [arm for arm in present if arm not in read]
+    rest.sort(key=lambda arm: {"method": 0, "baseline": 1}.get(roles.get(arm, ""), 2))
+    return [arm for arm in (*read, *rest) if arm in present][:MOST_SERIES]
+
+
+def _curves(
+    values: list[Point],
+    arms: list[str],
+    of: str,
+    against: str,
+    log: bool,
+    cloud: bool,
+    within: Within,
+    shown: Sequence[Curve],
+) -> Spec:
+    encoding = {
+        "x": _coordinate("x", against, values, log),
+        "y": _coordinate("y", of, values, log),
+        "color": {
+            "field": "arm",
+            "type": "nominal",
+            "scale": {"domain": arms},
+            "legend": {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 150},
+        },
+        "shape": {"field": "arm", "type": "nominal", "scale": {"domain": arms}, "legend": None},
+    }
+    mark: Spec = {"type": "point", "filled": True} if cloud else {"type": "line", "point": True}
+    if not cloud:
+        encoding.pop("shape")
+    layers: list[Spec] = [{"data": {"values": values}, "mark": mark, "encoding": encoding}]
+    layers += _guides(within, shown, log, encoding)
+    return {"width": "container", "height": 250, "layer": layers}
+
+
+def _coordinate(field: str, title: str, values: list[Point], log: bool) -> Spec:
+    axis: Spec = {"tickCount": 5, "grid": True}
+    numbers = [value[field] for value in values]
+    if log:
+        first, last = math.log10(min(numbers)), math.log10(max(numbers))
+        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+        if len(powers) > 1:
+            # Powers of ten say more than the many ticks between them.
+            axis["values"] = [10.0**k for k in powers[:: math.ceil(len(powers) / 6)]]
+    if not 1e-4 <= max(abs(number) for number in numbers) < 1e6 or (log and min(numbers) < 1e-4):
+        axis["format"] = "~e"
+    scale: Spec = {"type": "log", "nice": False} if log else {"zero": False}
+    kind = {"field": field, "type": "quantitative"}
+    return {**kind, "title": title, "scale": scale, "axis": axis}
+
+
+def _guides(within: Within, shown: Sequence[Curve], log: bool, encoding: Spec) -> list[Spec]:
+    """Lines of the claimed slopes, through the middle of the method's curve."""
+    if within.scale != "absolute" or within.stat.how not in ("slope", "loglog"):
+        return []
+    own = next((curve.points for curve in shown if curve.arm == within.arm), ())
+    points = [(x, y) for x, y in own if not log or (x > 0 and y > 0)]
+    if within.stat.tail < 1:
+        points = points[-max(2, math.ceil(within.stat.tail * len(points))) :]
+    if len(points) < 2:
+        return []
+    forth, back = (math.log, math.exp) if log else (float, float)
+    x0 = sum(forth(x) for x, _ in points) / len(points)
+    y0 = sum(forth(y) for _, y in points) / len(points)
+    values = []
+    for edge in (within.low, within.high):
+        if not math.isfinite(edge):
+            continue
+        for x, _ in (points[0], points[-1]):
+            # Beyond what a float holds there is nothing to draw.
+            height = y0 + edge * (forth(x) - x0)
+            if not log or -700 < height < 700:
+                values.append({"x": _number(x), "y": _number(back(height)), "edge": f"{edge:g}"})
+    if not values:
+        return []
+    bare = {k: {**encoding[k]} for k in ("x", "y")}
+    return [
+        {
+            "data": {"values": values},
+            "mark": {"type": "line", "style": "edge", "clip": True},
+            "encoding": {**bare, "detail": {"field": "edge", "type": "nominal"}},
+        }
+    ]
+
+
+def case_plot(part: PartDetail) -> Spec | None:
+    """Effects of published cases, the largest on top."""
+    cases = sorted(part.cases, key=lambda case: -case.effect)
+    rows = [
+        (
+            f"{case.dataset} ({case.rival})" if len(part.overall) > 1 else case.dataset,
+            "single",
+            case,
+        )
+        for case in cases
+    ]
+    return forest_plot(part, rows, part.named) if rows else None
