@@ -6,18 +6,20 @@ A specification names series and roles, never colours; the page gives both in li
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from probatum.evidence.detail import Curve, Estimate, PartDetail
+from probatum.evidence.detail import Estimate, PartDetail
 from probatum.evidence.model import Within
 from probatum.evidence.procedures import Look
 from probatum.report.wording import scaled
 
 __all__ = [
+    "MOST_FACETS",
+    "SCHEMA",
+    "Spec",
     "axis_title",
     "case_plot",
-    "curve_plot",
     "effect_title",
     "effects_plot",
     "forest_plot",
@@ -31,8 +33,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 ROW = 22
 """Height of one line of a forest plot, in pixels."""
 SMALL = 1e-3
+LARGEST = 1e150
 MOST_FACETS = 9
-MOST_SERIES = 8
 TIMES = "format(exp(datum.value), '.3~g') + '×'"
 
 
@@ -111,6 +113,9 @@ def effects_plot(
     ]
     if not lines:
         return None
+    low, high = (
+        min(max(edge, -LARGEST), LARGEST) if math.isfinite(edge) else edge for edge in (low, high)
+    )
     domain = _domain(low, high, lines, unit)
     y = {
         "field": "label",
@@ -177,17 +182,22 @@ def _line(label: str, kind: str, estimate: Estimate, factors: bool) -> Point:
     return {
         "label": label,
         "kind": kind,
-        "effect": _number(estimate.effect),
-        "low": _number(estimate.low),
-        "high": _number(estimate.high),
+        "effect": plain(estimate.effect),
+        "low": plain(estimate.low),
+        "high": plain(estimate.high),
         "verdict": estimate.verdict if estimate.verdict in ("holds", "fails") else "undecided",
         "said": said,
     }
 
 
-def _number(value: float | None) -> float | None:
-    """Six digits are more than anyone sees, and keep pages small."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
+def plain(value: float | None) -> float | None:
+    """A number as plots have it: six digits are more than anyone sees, and keep pages small.
+
+    What is too large for arithmetic on an axis lies at the end of what is not.
+    """
+    if value is None or math.isnan(value) or math.isinf(value):
+        return None
+    return float(f"{min(max(value, -LARGEST), LARGEST):.6g}")
 
 
 def _domain(low: float, high: float, lines: Sequence[Point], unit: bool) -> list[float]:
@@ -278,9 +288,9 @@ def _path(part: PartDetail, looks: Sequence[Look], domain: Sequence[float]) -> S
     values = [
         {
             "n": look.n,
-            "effect": _number(look.effect),
-            "low": _number(look.low),
-            "high": _number(look.high),
+            "effect": plain(look.effect),
+            "low": plain(look.low),
+            "high": plain(look.high),
         }
         for look in looks
     ]
@@ -314,133 +324,6 @@ def _path(part: PartDetail, looks: Sequence[Look], domain: Sequence[float]) -> S
         "encoding": {"x": x, "y": {**y, "field": "effect"}},
     }
     return {"width": "container", "height": 170, "layer": [*region, band, mean]}
-
-
-def curve_plot(part: PartDetail, roles: Mapping[str, str], abscissa: str = "") -> Spec | None:
-    """The curves that slopes and rank correlations are taken from, or that levels average over.
-
-    Parameters
-    ----------
-    part : PartDetail
-    roles : dict of str to str
-        Role of each arm: the method is drawn first, controls dashed.
-    abscissa : str
-        What x counts, where the curve runs along it.
-    """
-    if not part.curves:
-        return None
-    within = part.part
-    assert isinstance(within, Within)
-    stat = within.stat
-    datasets = list(dict.fromkeys(curve.dataset for curve in part.curves))[:MOST_FACETS]
-    arms = _series(part.curves, within, roles)
-    cloud = stat.against != "x"
-    against = stat.against if cloud else abscissa or "x"
-    log = stat.how == "loglog"
-    plots = []
-    for dataset in datasets:
-        shown = [c for c in part.curves if c.dataset == dataset and c.arm in arms]
-        values = [
-            {"x": _number(x), "y": _number(y), "arm": curve.arm}
-            for curve in shown
-            for x, y in curve.points
-            if not log or (x > 0 and y > 0)
-        ]
-        if values:
-            plots.append(_curves(values, arms, stat.of, against, log, cloud, within, shown))
-            if len(datasets) > 1:
-                plots[-1]["title"] = dataset
-    if not plots:
-        return None
-    return {"$schema": SCHEMA, **plots[0]} if len(plots) == 1 else {"plots": plots}
-
-
-def _series(curves: Iterable[Curve], within: Within, roles: Mapping[str, str]) -> list[str]:
-    """Arms to draw, those that the rule reads first."""
-    read = [within.arm, *within.to]
-    present = list(dict.fromkeys(curve.arm for curve in curves))
-    rest = [arm for arm in present if arm not in read]
-    rest.sort(key=lambda arm: {"method": 0, "baseline": 1}.get(roles.get(arm, ""), 2))
-    return [arm for arm in (*read, *rest) if arm in present][:MOST_SERIES]
-
-
-def _curves(
-    values: list[Point],
-    arms: list[str],
-    of: str,
-    against: str,
-    log: bool,
-    cloud: bool,
-    within: Within,
-    shown: Sequence[Curve],
-) -> Spec:
-    encoding = {
-        "x": _coordinate("x", against, values, log),
-        "y": _coordinate("y", of, values, log),
-        "color": {
-            "field": "arm",
-            "type": "nominal",
-            "scale": {"domain": arms},
-            "legend": {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 150},
-        },
-        "shape": {"field": "arm", "type": "nominal", "scale": {"domain": arms}, "legend": None},
-    }
-    mark: Spec = {"type": "point", "filled": True} if cloud else {"type": "line", "point": True}
-    if not cloud:
-        encoding.pop("shape")
-    layers: list[Spec] = [{"data": {"values": values}, "mark": mark, "encoding": encoding}]
-    layers += _guides(within, shown, log, encoding)
-    return {"width": "container", "height": 250, "layer": layers}
-
-
-def _coordinate(field: str, title: str, values: list[Point], log: bool) -> Spec:
-    axis: Spec = {"tickCount": 5, "grid": True}
-    numbers = [value[field] for value in values]
-    if log:
-        first, last = math.log10(min(numbers)), math.log10(max(numbers))
-        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
-        if len(powers) > 1:
-            # Powers of ten say more than the many ticks between them.
-            axis["values"] = [10.0**k for k in powers[:: math.ceil(len(powers) / 6)]]
-    if not 1e-4 <= max(abs(number) for number in numbers) < 1e6 or (log and min(numbers) < 1e-4):
-        axis["format"] = "~e"
-    scale: Spec = {"type": "log", "nice": False} if log else {"zero": False}
-    kind = {"field": field, "type": "quantitative"}
-    return {**kind, "title": title, "scale": scale, "axis": axis}
-
-
-def _guides(within: Within, shown: Sequence[Curve], log: bool, encoding: Spec) -> list[Spec]:
-    """Lines of the claimed slopes, through the middle of the method's curve."""
-    if within.scale != "absolute" or within.stat.how not in ("slope", "loglog"):
-        return []
-    own = next((curve.points for curve in shown if curve.arm == within.arm), ())
-    points = [(x, y) for x, y in own if not log or (x > 0 and y > 0)]
-    if within.stat.tail < 1:
-        points = points[-max(2, math.ceil(within.stat.tail * len(points))) :]
-    if len(points) < 2:
-        return []
-    forth, back = (math.log, math.exp) if log else (float, float)
-    x0 = sum(forth(x) for x, _ in points) / len(points)
-    y0 = sum(forth(y) for _, y in points) / len(points)
-    values = []
-    for edge in (within.low, within.high):
-        if not math.isfinite(edge):
-            continue
-        for x, _ in (points[0], points[-1]):
-            # Beyond what a float holds there is nothing to draw.
-            height = y0 + edge * (forth(x) - x0)
-            if not log or -700 < height < 700:
-                values.append({"x": _number(x), "y": _number(back(height)), "edge": f"{edge:g}"})
-    if not values:
-        return []
-    bare = {k: {**encoding[k]} for k in ("x", "y")}
-    return [
-        {
-            "data": {"values": values},
-            "mark": {"type": "line", "style": "edge", "clip": True},
-            "encoding": {**bare, "detail": {"field": "edge", "type": "nominal"}},
-        }
-    ]
 
 
 def case_plot(part: PartDetail) -> Spec | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,8 @@ from probatum.evidence.detail import Cell, Detail, Estimate, PartDetail
 from probatum.evidence.extras import install_line
 from probatum.evidence.model import Claim, Decision, Experiment, Paper
 from probatum.evidence.words import part_words
-from probatum.report.charts import case_plot, curve_plot, effect_title, forest_plot, path_plot
+from probatum.report.charts import case_plot, effect_title, forest_plot, path_plot
+from probatum.report.curves import curve_plots
 from probatum.report.reference import Reference, describe
 from probatum.report.sources import Source
 from probatum.report.wording import (
@@ -165,20 +166,16 @@ def _evidence(paper: Paper, claim: Claim, source: Source) -> Evidence | None:
     more = [_datasets_alone(group) for group in groups if _many(group)]
     more += [_path(group) for group in groups]
     abscissa = claim.experiment.abscissa if claim.experiment else ""
-    curves = [_curves(group, roles, abscissa) for group in groups]
     return Evidence(
         source=source,
         decision=decision,
         effect=effect_words(lead, decision.effect) if lead else number(decision.effect),
         interval=_interval(lead, decision),
         measured=effect_title(lead, lead.named) if lead else "",
-        figures=_captioned([*figures, *curves]),
+        figures=_captioned([*figures, _curves(detail, roles, abscissa)]),
         more=_captioned(more),
         decided_by=decision.parts[_at(decision)].label if len(decision.parts) > 1 else "",
-        # Parts may ask different things of the same numbers.
-        tables=tuple(
-            dict.fromkeys(_scores(group, roles) for group in groups if any(p.cells for p in group))
-        ),
+        tables=tuple(_scores(detail, roles)),
         failures=_failures(detail),
         controls=tuple(source.controls(paper, claim).items()),
         remarks=_remarks(decision),
@@ -346,51 +343,55 @@ def _path(group: Sequence[PartDetail]) -> Figure | None:
     return Figure("How the interval shrank", caption, tuple(specs))
 
 
-def _curves(group: Sequence[PartDetail], roles: Mapping[str, str], abscissa: str) -> Figure | None:
-    specs = []
-    for part, name in zip(group, _part_names(group), strict=True):
-        for spec in _plots(curve_plot(part, roles, abscissa)):
-            if name:
-                spec["title"] = ", ".join(filter(None, (name, spec.get("title", ""))))
-            specs.append(spec)
+def _curves(detail: Detail, roles: Mapping[str, str], abscissa: str) -> Figure | None:
+    specs = curve_plots(detail.parts, roles, abscissa)
     if not specs:
         return None
-    within = group[0].part
-    guide = getattr(within, "scale", "") == "absolute" and not within.stat.is_level  # type: ignore[union-attr]
+    guides = any(layer["mark"].get("style") == "edge" for spec in specs for layer in spec["layer"])
     caption = "Means over the replicates"
-    caption += "; dashed lines have the slopes at the edges of the claim." if guide else "."
+    caption += "; dashed lines have the slopes at the edges of the claim." if guides else "."
     return Figure("Curves", caption, tuple(specs))
 
 
 # --- tables --------------------------------------------------------------------------------------
 
 
-def _scores(group: Sequence[PartDetail], roles: Mapping[str, str]) -> Table:
-    """What each arm scored: a line per data set (and part), a column per arm."""
-    cells: dict[tuple[str, str], dict[str, Cell]] = {}
-    names = _part_names(group)
-    for part, name in zip(group, names, strict=True):
+def _scores(detail: Detail, roles: Mapping[str, str]) -> Iterator[Table]:
+    """What each arm scored: a table per metric, a line per data set and case, a column per arm."""
+    tables: dict[tuple[str, str, str], dict[tuple[str, str], dict[str, Cell]]] = {}
+    for part in detail.parts:
+        how = {"rate": "rate", "worst": "worst value"}.get(part.scale, "mean over the replicates")
+        lines = tables.setdefault((part.of, how, part.better), {})
         for cell in part.cells:
-            cells.setdefault((name, cell.group), {})[cell.arm] = cell
+            lines.setdefault((part.case, cell.group), {})[cell.arm] = cell
+    for (of, how, better), lines in tables.items():
+        if lines:
+            yield _score_table(f"{of}: {how}", better, lines, roles)
+
+
+def _score_table(
+    caption: str,
+    better: str,
+    cells: Mapping[tuple[str, str], Mapping[str, Cell]],
+    roles: Mapping[str, str],
+) -> Table:
     rank = {"method": 0, "baseline": 1, "control": 2}
     present = {arm for line in cells.values() for arm in line}
     arms = sorted((arm for arm in roles if arm in present), key=lambda arm: rank.get(roles[arm], 1))
-    groups = {where for _, where in cells}
+    cases, groups = ({key[at] for key in cells} for at in (0, 1))
     lines, marked = [], set()
-    for at, ((name, where), line) in enumerate(cells.items()):
-        label = ", ".join(
-            part for part in (name, where if len(groups) > 1 or not name else "") if part
-        )
+    for at, ((case, where), line) in enumerate(cells.items()):
+        names = (case if len(cases) > 1 else "", where if len(groups) > 1 or len(cases) < 2 else "")
+        label = ", ".join(name for name in names if name)
         lines.append((label, *(_cell(line.get(arm)) for arm in arms)))
         marked |= {
             (at, column) for column, arm in enumerate(arms, 1) if arm in line and line[arm].best
         }
-    lead = group[0]
-    how = {"rate": "rate", "worst": "worst value"}.get(lead.scale, "mean over the replicates")
-    metric = lead.named if len(group) == 1 else lead.of
-    better = f", {lead.better} is better" if lead.better else ""
+    if len(cases) == 1 and "" not in cases:
+        caption = caption.replace(":", f", {next(iter(cases))}:", 1)
+    caption += f", {better} is better" if better else ""
     head = ("", *(arm if roles[arm] != "control" else f"{arm} (control)" for arm in arms))
-    return Table(f"{metric}: {how}{better}", head, tuple(lines), frozenset(marked))
+    return Table(caption, head, tuple(lines), frozenset(marked))
 
 
 def _cell(cell: Cell | None) -> str:
