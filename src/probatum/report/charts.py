@@ -212,7 +212,7 @@ def _domain(low: float, high: float, lines: Sequence[Point], unit: bool) -> list
             points += [max(line["low"], least), min(line["high"], most)]
     pad = 0.06 * (max(points) - min(points) or spread)
     start, end = min(points) - pad, max(points) + pad
-    if unit:
+    if unit and min(points) >= 0 and max(points) <= 1:
         start, end = max(start, -0.02), min(end, 1.02)
     return [float(f"{start:.6g}"), float(f"{end:.6g}")]
 
