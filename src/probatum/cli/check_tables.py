@@ -11,6 +11,7 @@ from rich.text import Text
 
 from probatum.cli.output import console, counted, effect_text, verdict_text
 from probatum.evidence import Decision
+from probatum.evidence.words import duration
 
 if TYPE_CHECKING:
     from probatum.api import Failure, Ran
@@ -147,16 +148,3 @@ def print_plan(plans: Sequence[ExperimentPlan], profile: str, jobs: int) -> None
     trials = sum(plan.trials - plan.stored for plan in plans)
     most = counted(trials, "trial")
     out.print(f"\n{profile} profile, {counted(jobs, 'job')}: at most {most}; nothing was run")
-
-
-def duration(seconds: float) -> str:
-    """A time in its natural unit.
-
-    Examples
-    --------
-    >>> duration(0.4), duration(75), duration(7300)
-    ('0.4 s', '1.2 min', '2.0 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -9,7 +9,7 @@ from typing import Any
 
 from probatum.evidence.model import Claim, Every, Experiment, Rate, Stat, Within
 
-__all__ = ["criterion_parameters", "criterion_words", "part_words"]
+__all__ = ["criterion_parameters", "criterion_words", "duration", "part_words"]
 
 
 def criterion_words(claim: Claim) -> str:
@@ -172,3 +172,16 @@ def _over(experiment: Experiment, within: Within) -> str:
     if within.over == "each":
         return f", on each of {len(sets)} datasets"
     return f", on average over {len(sets)} datasets"
+
+
+def duration(seconds: float) -> str:
+    """A time in its natural unit.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(75), duration(7300)
+    ('0.4 s', '1.2 min', '2.0 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -10,8 +10,9 @@ from typing import Any
 import jinja2
 
 from probatum import __version__
+from probatum.evidence.words import duration
 from probatum.report.reference import inline
-from probatum.report.wording import duration, number
+from probatum.report.wording import number
 
 __all__ = ["ASSETS", "page", "script_of"]
 

@@ -10,7 +10,6 @@ __all__ = [
     "FIDELITY",
     "GUARANTEES",
     "SCOPES",
-    "duration",
     "effect_words",
     "interval_words",
     "number",
@@ -100,18 +99,3 @@ def interval_words(part: PartDetail, estimate: Estimate) -> str:
         return ""
     factors = part.scale == "log-ratio"
     return f"[{scaled(estimate.low, factors)}, {scaled(estimate.high, factors)}]"
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it.
-
-    Examples
-    --------
-    >>> duration(12.3), duration(200), duration(9000)
-    ('12 seconds', '3 minutes', '2.5 hours')
-    """
-    if seconds < 100:
-        return f"{max(seconds, 1):.0f} second{'s' if round(max(seconds, 1)) > 1 else ''}"
-    if seconds < 6000:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.1f} hours"
