@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from synthetic import make, remember
 
 from probatum.evidence import Paper
@@ -51,7 +52,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_second_build_is_the_same_to_the_byte(build_again, made, tmp_path):
     first = build_again()
     before = contents(first.folder)
-    assert set(first.written) == set(before) - {"site.json"}
+    assert set(first.written) == set(before) - {"probatum-report.json"}
     assert build_again().written == []
     assert contents(first.folder) == before
     papers, shipped = made
@@ -94,13 +95,17 @@ def test_pages_of_papers_that_are_gone_go(build_again, made):
     assert papers[0].slug not in (folder / "index.html").read_text()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"papers/x.html": 3}', '{"../../out": {}}'])
-def test_a_damaged_list_of_files_means_that_all_is_written(build_again, text, tmp_path):
+@pytest.mark.parametrize(
+    "files", ["{", "[]", '{"papers/x.html": 3}', '{"../../out": {}, "papers/../../out": {}}']
+)
+def test_a_damaged_list_of_files_means_that_all_is_written(build_again, files, tmp_path):
     outside = tmp_path.parent / "out"
     outside.write_text("not ours")
     folder = build_again().folder
     before = contents(folder)
-    (folder / "site.json").write_text(text)
+    (folder / "probatum-report.json").write_text(
+        f'{{"format": "{site_module.FORMAT}", "files": {files}}}'
+    )
     build_again()
     assert contents(folder) == before
     assert outside.read_text() == "not ours"
@@ -129,6 +134,64 @@ def test_a_folder_of_somebody_else_is_refused(made, tmp_path):
     with pytest.raises(NotASite, match="holds files that are not a report"):
         build(tmp_path, papers, shipped=shipped)
     assert os.listdir(tmp_path) == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"index.html": {}}', '{"format": "mine", "files": {}}']
+)
+def test_a_list_of_files_that_is_not_ours_makes_no_folder_ours(made, tmp_path, text):
+    papers, shipped = made
+    (tmp_path / "index.html").write_text("mine")
+    (tmp_path / site_module.MANIFEST).write_text(text)
+    with pytest.raises(NotASite):
+        build(tmp_path, papers, shipped=shipped)
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_altered_evidence_is_told_on_its_page_and_not_cited(made, tmp_path):
+    papers, shipped = made
+    folder = tmp_path / "shipped"
+    shutil.copytree(shipped, folder)
+    index = json.loads((folder / "index.json").read_text())
+    claim = next(c for c, d in index[papers[0].slug].items() if d["verdict"] == "holds")
+    index[papers[0].slug][claim]["verdict"] = "fails"
+    (folder / "index.json").write_text(json.dumps(index))
+    built = build(tmp_path / "site", papers, shipped=folder)
+    text = (built.folder / "papers" / f"{papers[0].slug}.html").read_text()
+    assert "altered since it was shipped" in text
+    assert "@misc" not in text
+    # The verdict is made again from the trials.
+    assert f'<section class="claim holds" id="{claim}"' in text
+    whole = build(tmp_path / "whole", papers, shipped=shipped)
+    assert "@misc" in (whole.folder / "papers" / f"{papers[0].slug}.html").read_text()
+
+
+def test_an_index_that_cannot_be_read_leaves_the_site(made, tmp_path):
+    papers, shipped = made
+    folder = tmp_path / "shipped"
+    shutil.copytree(shipped, folder)
+    (folder / "index.json").write_text("{")
+    built = build(tmp_path / "site", papers, shipped=folder)
+    assert any("index.json" in problem for problem in built.problems)
+    assert "index.json" in (built.folder / "index.html").read_text()
+
+
+def test_a_trial_that_cannot_be_read_costs_no_other_page(made, tmp_path):
+    papers, shipped = made
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    with Store(url) as store:
+        remember(store, papers, shipped)
+        engine = store._engine
+        with engine.begin() as connection:
+            columns = [column["name"] for column in sa.inspect(connection).get_columns("trials")]
+            values = dict.fromkeys(columns, 0)
+            values |= {"paper": papers[0].slug, "rows": "{", "final": True, "size": "{}"}
+            names = ", ".join(f'"{name}"' for name in values)
+            marks = ", ".join(f":{name}" for name in values)
+            connection.execute(sa.text(f"insert into trials ({names}) values ({marks})"), values)
+        built = build(tmp_path / "site", papers, shipped=shipped, store=store)
+    assert (built.folder / "index.html").exists()
+    assert len(list(built.folder.glob("papers/*.html"))) == len(papers)
 
 
 def test_an_empty_catalog_is_a_site(tmp_path):

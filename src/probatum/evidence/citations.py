@@ -128,7 +128,8 @@ def bibtex(
     fields = {
         # A second pair of braces keeps styles from changing capitals.
         "title": f"{{{_protected(_tex(_title(cited)))}}}",
-        "author": f"{{{_tex(AUTHOR)}}}",
+        # What somebody found with a store of their own is theirs to sign.
+        "author": f"{{{_tex(AUTHOR)}}}" if digest or claim.experiment is None else "",
         "version": _tex(version),
         "howpublished": _tex(_command(cited)),
         "note": _tex(_summary(cited)),
@@ -136,7 +137,7 @@ def bibtex(
     lines = [f"  {name} = {{{text}}}" for name, text in fields.items() if text]
     if measured is not None:
         last = date.fromisoformat(measured[1])
-        lines[2:2] = [f"  year = {{{last.year}}}", f"  month = {MONTHS[last.month - 1]}"]
+        lines[-3:-3] = [f"  year = {{{last.year}}}", f"  month = {MONTHS[last.month - 1]}"]
     return f"@misc{{{citation_key(paper, claim)},\n" + ",\n".join(lines) + "\n}"
 
 
@@ -192,9 +193,10 @@ def jsonld(
         },
         "reviewBody": _plain(decision.reason or criterion_words(claim)),
         "reviewAspect": f"scope {claim.scope}",
-        "author": {"@type": "Organization", "name": AUTHOR},
         "isBasedOn": sources,
     }
+    if digest or claim.experiment is None:
+        node["author"] = {"@type": "Organization", "name": AUTHOR}
     if measured is not None:
         node["datePublished"] = measured[1]
     return node
@@ -233,7 +235,7 @@ def _summary(cited: Cited) -> str:
     decision, claim = cited.decision, cited.claim
     said: list[str] = [decision.verdict]
     if decision.effect is not None:
-        said.append(f"effect {decision.effect:.4g}{_interval(decision)}")
+        said.append(f"effect {decision.effect:.4g}{_interval(decision)}{_scale(claim)}")
     if decision.n:
         said.append(f"n = {decision.n} {decision.unit.removesuffix('s') + 's' * (decision.n > 1)}")
     if decision.guarantee != "none":
@@ -254,9 +256,17 @@ def _summary(cited: Cited) -> str:
         days = " to ".join(dict.fromkeys(cited.measured))
         # Here too: older styles of BibTeX know no field for a version.
         said.append(f"measured {days} with probatum {cited.version}".removesuffix(" "))
+    if not cited.digest and decision.n:
+        said.append("from a store of one's own")
     if cited.digest:
         said.append(f"SHA-256 of {cited.paper.slug}.csv {cited.digest}")
     return "; ".join(part for part in map(_plain, said) if part)
+
+
+def _scale(claim: Claim) -> str:
+    """What an effect is where it is no number of the metric's own."""
+    scales = {getattr(part, "scale", "") for part in claim.parts}
+    return " (logarithm of a ratio, positive if better)" if scales == {"log-ratio"} else ""
 
 
 def _interval(decision: Decision) -> str:
@@ -401,7 +411,9 @@ def stored_citations(
             run = runs[paper.slug, claim.experiment.id]
             records = list(store.final(run.keys(range(looked))).values())
         if not records:
-            yield Cited(paper, claim, decision, version=version, profile=profile)
+            if claim.experiment is None:
+                yield Cited(paper, claim, decision, version=version, profile=profile)
+            # Of what was never tried there is nothing to cite.
             continue
         days = _day(min(r.started for r in records)), _day(max(r.started for r in records))
         used = {r.environment for r in records} & environments.keys()

@@ -207,7 +207,6 @@ def decide(
             for name in _exceptions(claim, piece, evidence, part, share)
         )
     )
-    n = max(part.n for part in parts)
     more = [part.more_needed for part in parts if part.verdict == "undecided"]
     decision = Decision(
         paper=paper.slug,
@@ -220,7 +219,7 @@ def decide(
         low=_finite(lead.low),
         high=_finite(lead.high),
         level=alpha if claim.stochastic else 0.0,
-        n=n,
+        n=lead.n,
         unit="cases" if lead.guarantee in ("enumeration", "descriptive") else "replicates",
         exceptions=exceptions,
         failures=evidence.failures(arms, max(part.replicates for part in parts)),

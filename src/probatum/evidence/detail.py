@@ -107,6 +107,34 @@ class PartDetail:
         """What is measured, and in which case."""
         return f"{self.of}, {self.case}" if self.case else self.of
 
+    def as_ruled(self) -> PartDetail:
+        """Ratios in the direction of the rule's words: the arm's own over the rival's.
+
+        Effects are oriented so that more is better, so that of a lower-is-better metric it is the
+        rival's over the arm's own.
+        """
+        if self.scale != "log-ratio" or self.better != "lower":
+            return self
+        path = tuple(
+            (name, tuple(Look(n, -effect, -high, -low) for n, effect, low, high in looks))
+            for name, looks in self.path
+        )
+        return replace(
+            self,
+            low=-self.high,
+            high=-self.low,
+            overall=tuple(map(_turned, self.overall)),
+            by_dataset=tuple(map(_turned, self.by_dataset)),
+            cases=tuple(map(_turned, self.cases)),
+            path=path,
+        )
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    low = None if estimate.high is None else -estimate.high
+    high = None if estimate.low is None else -estimate.low
+    return replace(estimate, effect=-estimate.effect, low=low, high=high)
+
 
 @dataclass(frozen=True)
 class Failed:
@@ -331,7 +359,10 @@ def _score(
 
 
 def _best_marked(cells: Iterable[Cell], better: str, part: Within | Rate | Every) -> Iterator[Cell]:
-    """Mark the best arm of each dataset, where more is better or less, and there is a choice."""
+    """Mark the best arm of each dataset, where more is better or less, and there is a choice.
+
+    An arm that failed now and then is not marked for what it scored on the rest.
+    """
     cells = list(cells)
     if isinstance(part, Within) and not part.stat.is_level:
         yield from cells
@@ -339,12 +370,13 @@ def _best_marked(cells: Iterable[Cell], better: str, part: Within | Rate | Every
     pick = max if better == "higher" else min
     groups: dict[str, list[float]] = {}
     for cell in cells:
-        if cell.value is not None:
+        if cell.value is not None and not cell.failed:
             groups.setdefault(cell.group, []).append(cell.value)
     for cell in cells:
         values = groups.get(cell.group, [])
         alike = len(set(values)) < 2
-        yield replace(cell, best=not alike and cell.value == pick(values))
+        best = not alike and not cell.failed and cell.value == pick(values)
+        yield replace(cell, best=best)
 
 
 # --- curves --------------------------------------------------------------------------------------

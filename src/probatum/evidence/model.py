@@ -439,8 +439,9 @@ class Part:
 class Decision:
     """The verdict on a claim, with what carries it.
 
-    ``effect``, ``low`` and ``high`` are those of the part that decides; ``level`` is the error
-    level of the claim, over all its looks and parts; ``n`` counts ``unit`` (replicates or cases).
+    ``effect``, ``low``, ``high`` and ``n`` are those of the part that decides; ``level`` is the
+    error level of the claim, over all its looks and parts; ``n`` counts ``unit`` (replicates or
+    cases).
     """
 
     paper: str
@@ -460,3 +461,12 @@ class Decision:
     more_needed: int | None
     reason: str
     parts: tuple[Part, ...] = ()
+
+    @property
+    def deciding(self) -> int:
+        """Which of the parts its numbers are of; 0 where there is one or none."""
+        for at, part in enumerate(self.parts):
+            same = (part.effect, part.verdict, part.n) == (self.effect, self.verdict, self.n)
+            if same and (len(self.parts) == 1 or self.reason.startswith(part.label)):
+                return at
+        return 0

@@ -62,7 +62,8 @@ def pieces(claim: Claim) -> list[Piece]:
     found: list[Piece] = []
     for part in claim.parts:
         if not isinstance(part, Within):
-            found.append(Piece(f"{part.arm}: {part.of}", part, None, every_set))
+            case = "" if part.case is None else f", {part.case}"
+            found.append(Piece(f"{part.arm}: {part.of}{case}", part, None, every_set))
             continue
         groups = [(d,) for d in every_set] if part.over == "each" else [every_set]
         for rival in part.to or (None,):

@@ -35,48 +35,45 @@ ROW = 22
 SMALL = 1e-3
 LARGEST = 1e150
 MOST_FACETS = 9
+SMALLEST = "datum.value === 0 ? '0' : format(datum.value, '.2~e')"
 TIMES = "format(exp(datum.value), '.3~g') + '×'"
 
 
-def axis_title(part: PartDetail, of: str) -> str:
-    """What a position on the effect's axis means."""
+def axis_title(part: PartDetail, of: str, *, alone: bool = True) -> str:
+    """What a position on the effect's axis means; ``alone`` if it is of one arm only."""
+    within = part.part
+    if part.scale not in ("difference", "log-ratio") or not part.better:
+        return effect_title(part, of)
+    assert isinstance(within, Within)
+    side = "left" if part.scale == "log-ratio" and part.better == "lower" else "right"
+    return f"{effect_title(part, of)} ({side} is better{f' for {within.arm}' if alone else ''})"
+
+
+def effect_title(part: PartDetail, of: str) -> str:
+    """What an effect is, in a few words."""
     if part.scale == "rate":
         return f"rate of {of}"
     if part.scale == "worst":
         return f"largest {of}"
     if part.scale == "absolute":
         return of
-    within = part.part
-    assert isinstance(within, Within)
-    if not part.better:
-        return effect_title(part, of)
-    return f"{effect_title(part, of)} (right is better for {within.arm})"
-
-
-def effect_title(part: PartDetail, of: str) -> str:
-    """What an effect is, in a few words."""
-    if part.scale not in ("difference", "log-ratio"):
-        return of
-    if not part.better:
-        return f"{of}, less the rival's"
-    if part.scale == "difference":
-        return f"{of}, how much better"
-    more = "the rival's over its own" if part.better == "lower" else "its own over the rival's"
-    return f"{of}, {more}"
+    if part.scale == "log-ratio":
+        return f"{of}, its own over the rival's"
+    return f"{of}, how much better" if part.better else f"{of}, less the rival's"
 
 
 def forest_plot(
-    part: PartDetail, rows: Sequence[tuple[str, str, Estimate]], of: str
+    part: PartDetail, rows: Sequence[tuple[str, str, Estimate]], of: str, *, alone: bool = True
 ) -> Spec | None:
     """Effects on a part's scale, over its region; rows as of :func:`effects_plot`.
 
-    ``of`` says what is measured.
+    ``of`` says what is measured, ``alone`` that all is of one arm.
     """
     return effects_plot(
         rows,
         part.low,
         part.high,
-        title=axis_title(part, of),
+        title=axis_title(part, of, alone=alone),
         factors=part.scale == "log-ratio",
         unit=part.scale == "rate",
     )
@@ -241,24 +238,24 @@ def _axis(factors: bool, domain: Sequence[float], axis: Spec) -> Spec:
     """Logarithms of ratios are read as factors, and very small numbers with an exponent."""
     if factors:
         return {**axis, "labelExpr": TIMES, **_round_factors(domain)}
-    return {**axis, "format": ".2~e"} if max(map(abs, domain)) < SMALL else axis
+    return {**axis, "labelExpr": SMALLEST} if max(map(abs, domain)) < SMALL else axis
 
 
 FACTORS = ((1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8), (1, 1.5, 2, 3, 5), (1, 2, 5), (1,))
-MOST_TICKS = 7
+MOST_TICKS = 8
 
 
 def _round_factors(domain: Sequence[float]) -> Spec:
     """Ticks at factors that are easily read; nothing where the domain holds too few of them."""
     low, high = domain
     first, last = math.floor(low / math.log(10)), math.ceil(high / math.log(10))
-    if last - first > 40:
+    if last - first > 40 or max(abs(low), abs(high)) > 300:
         return {}
     for steps in FACTORS:
         logs = (math.log(s * 10.0**k) for k in range(first, last + 1) for s in steps)
         ticks = [float(f"{at:.6g}") for at in logs if low <= at <= high]
-        if 2 < len(ticks) <= MOST_TICKS:
-            return {"values": ticks}
+        if 2 < len(ticks) <= MOST_TICKS or (steps == FACTORS[-1] and ticks):
+            return {"values": ticks[:: math.ceil(len(ticks) / MOST_TICKS)]}
     return {}
 
 
@@ -296,7 +293,7 @@ def _path(part: PartDetail, looks: Sequence[Look], domain: Sequence[float]) -> S
     ]
     y = {
         "type": "quantitative",
-        "title": part.of if part.scale != "log-ratio" else f"{part.of}, ratio",
+        "title": effect_title(part, part.of),
         "scale": {"domain": domain, "zero": False, "nice": False},
         "axis": _axis(part.scale == "log-ratio", domain, {"tickCount": 5}),
     }

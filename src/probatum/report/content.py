@@ -158,10 +158,15 @@ def _evidence(paper: Paper, claim: Claim, source: Source) -> Evidence | None:
     decision = source.decision(claim)
     if decision is None:
         return None
+    if not any(part.replicates for part in decision.parts):
+        # A run that was stopped before its first look says nothing yet.
+        return None
     detail = source.detail(paper, claim)
-    lead = _lead(detail, decision)
+    detail = replace(detail, parts=tuple(part.as_ruled() for part in detail.parts))
+    lead, estimate = _lead(detail, decision)
     groups = _grouped(detail)
     roles = {arm.id: arm.role for arm in claim.experiment.arms} if claim.experiment else {}
+    seen = max(part.replicates for part in decision.parts)
     figures = [_forest(group) for group in groups]
     more = [_datasets_alone(group) for group in groups if _many(group)]
     more += [_path(group) for group in groups]
@@ -169,13 +174,13 @@ def _evidence(paper: Paper, claim: Claim, source: Source) -> Evidence | None:
     return Evidence(
         source=source,
         decision=decision,
-        effect=effect_words(lead, decision.effect) if lead else number(decision.effect),
-        interval=_interval(lead, decision),
-        measured=effect_title(lead, lead.named) if lead else "",
-        figures=_captioned([*figures, _curves(detail, roles, abscissa)]),
+        effect=effect_words(lead, estimate.effect),
+        interval=interval_words(lead, estimate),
+        measured=effect_title(lead, lead.named),
+        figures=_captioned([*figures, _curves(detail, roles, abscissa, seen)]),
         more=_captioned(more),
-        decided_by=decision.parts[_at(decision)].label if len(decision.parts) > 1 else "",
-        tables=tuple(_scores(detail, roles)),
+        decided_by=decision.parts[decision.deciding].label if len(decision.parts) > 1 else "",
+        tables=tuple(_scores(detail, roles, seen)),
         failures=_failures(detail),
         controls=tuple(source.controls(paper, claim).items()),
         remarks=_remarks(decision),
@@ -185,17 +190,9 @@ def _evidence(paper: Paper, claim: Claim, source: Source) -> Evidence | None:
     )
 
 
-def _at(decision: Decision) -> int:
-    """The part that the decision's numbers are of."""
-    for at, part in enumerate(decision.parts):
-        if (part.effect, part.verdict) == (decision.effect, decision.verdict):
-            return at
-    return 0
-
-
 def _remarks(decision: Decision) -> str:
     """The reason, without the name of the part that decides, which is said apart."""
-    label = decision.parts[_at(decision)].label if len(decision.parts) > 1 else ""
+    label = decision.parts[decision.deciding].label if len(decision.parts) > 1 else ""
     return decision.reason.removeprefix(label).removeprefix("; ")
 
 
@@ -210,28 +207,17 @@ def _captioned(figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
     )
 
 
-def _lead(detail: Detail, decision: Decision) -> PartDetail | None:
-    """The part that the decision's numbers are of."""
-    for part in detail.parts:
-        for estimate in part.overall:
-            if estimate.effect == decision.effect:
-                return part
-    return detail.parts[0] if detail.parts else None
-
-
-def _interval(lead: PartDetail | None, decision: Decision) -> str:
-    low, high = decision.low, decision.high
-    if lead is None or decision.effect is None or low is None or high is None or low == high:
-        return ""
-    n, verdict = decision.n, decision.verdict
-    return interval_words(lead, Estimate("", "", decision.effect, low, high, n, verdict))
+def _lead(detail: Detail, decision: Decision) -> tuple[PartDetail, Estimate]:
+    """The part that the decision's numbers are of, and its estimate."""
+    overall = [(part, estimate) for part in detail.parts for estimate in part.overall]
+    return overall[decision.deciding]
 
 
 def _grouped(detail: Detail) -> list[list[PartDetail]]:
     """Parts that ask the same of several arms or cases: they share a plot."""
     groups: dict[tuple[Any, ...], list[PartDetail]] = {}
     for part in detail.parts:
-        alike = (part.scale, part.low, part.high, part.better, part.metric)
+        alike = (part.scale, part.low, part.high, part.better, part.of)
         groups.setdefault(alike, []).append(part)
     return list(groups.values())
 
@@ -262,14 +248,18 @@ def _forest(group: Sequence[PartDetail]) -> Figure | None:
     """Effects over the claimed region: all of them, or the averages where they are many."""
     rows: list[Line] = []
     many, lead = _many(group), group[0]
+    rivals = len({estimate.rival for part in group for estimate in part.overall})
+    alone = len({part.part.arm for part in group}) == 1
     for part, name in zip(group, _part_names(group), strict=True):
         shown = [("single" if e.dataset else "average", e) for e in part.overall]
         if not many:
             shown += [("single", e) for e in part.by_dataset]
         if len(part.cases) <= MOST_LINES:
             shown += [("single", e) for e in part.cases]
-        rows += [(_label(name, e, part, {k for k, _ in shown}), kind, e) for kind, e in shown]
-    spec = forest_plot(lead, _unlike(rows), lead.named if len(group) == 1 else lead.of)
+        kinds = {kind for kind, _ in shown}
+        rows += [(_label(name, e, part, kinds, rivals), kind, e) for kind, e in shown]
+    of = lead.named if len(group) == 1 else lead.of
+    spec = forest_plot(lead, _unlike(rows), of, alone=alone)
     if spec is None:
         return None
     specs = [spec]
@@ -303,9 +293,8 @@ def _forest_caption(rows: Sequence[Line]) -> str:
     return f"{said}."
 
 
-def _label(name: str, estimate: Estimate, part: PartDetail, kinds: set[str]) -> str:
+def _label(name: str, estimate: Estimate, part: PartDetail, kinds: set[str], rivals: int) -> str:
     """What tells a line from the others of its plot: part, data set, rival."""
-    rivals = len({other.rival for other in part.overall})
     overall = {"worst": "all", "rate": "all"}.get(part.scale, "average")
     where = estimate.dataset or (overall if "single" in kinds else "")
     alone = not name and not where
@@ -343,12 +332,12 @@ def _path(group: Sequence[PartDetail]) -> Figure | None:
     return Figure("How the interval shrank", caption, tuple(specs))
 
 
-def _curves(detail: Detail, roles: Mapping[str, str], abscissa: str) -> Figure | None:
+def _curves(detail: Detail, roles: Mapping[str, str], abscissa: str, seen: int) -> Figure | None:
     specs = curve_plots(detail.parts, roles, abscissa)
     if not specs:
         return None
     guides = any(layer["mark"].get("style") == "edge" for spec in specs for layer in spec["layer"])
-    caption = "Means over the replicates"
+    caption = f"Means over {seen} replicates" if seen > 1 else "Measured once"
     caption += "; dashed lines have the slopes at the edges of the claim." if guides else "."
     return Figure("Curves", caption, tuple(specs))
 
@@ -356,11 +345,12 @@ def _curves(detail: Detail, roles: Mapping[str, str], abscissa: str) -> Figure |
 # --- tables --------------------------------------------------------------------------------------
 
 
-def _scores(detail: Detail, roles: Mapping[str, str]) -> Iterator[Table]:
+def _scores(detail: Detail, roles: Mapping[str, str], seen: int) -> Iterator[Table]:
     """What each arm scored: a table per metric, a line per data set and case, a column per arm."""
     tables: dict[tuple[str, str, str], dict[tuple[str, str], dict[str, Cell]]] = {}
     for part in detail.parts:
-        how = {"rate": "rate", "worst": "worst value"}.get(part.scale, "mean over the replicates")
+        mean = f"mean over {seen} replicates" if seen > 1 else "measured once"
+        how = {"rate": "rate", "worst": "worst value"}.get(part.scale, mean)
         lines = tables.setdefault((part.of, how, part.better), {})
         for cell in part.cells:
             lines.setdefault((part.case, cell.group), {})[cell.arm] = cell

@@ -138,10 +138,11 @@ def _guides(part: PartDetail, curves: Sequence[Curve], log: bool, encoding: Spec
             height = y0 + edge * (forth(x) - x0)
             # Beyond what a float holds there is nothing to draw.
             if math.isfinite(height) and (not log or -700 < height < 700):
-                values.append({"x": plain(x), "y": plain(back(height)), "edge": f"{edge:g}"})
+                edge_of = {"edge": f"{edge:g}", "arm": within.arm}
+                values.append({"x": plain(x), "y": plain(back(height)), **edge_of})
     if not values:
         return []
-    where = {axis: encoding[axis] for axis in ("x", "y")}
+    where = {channel: encoding[channel] for channel in ("x", "y", "color")}
     line = {"type": "line", "style": "edge", "clip": True}
     detail = {"field": "edge", "type": "nominal"}
     return [{"data": {"values": values}, "mark": line, "encoding": {**where, "detail": detail}}]

@@ -28,11 +28,12 @@ def digest_of(*parts: Any) -> str:
 
 
 def paper_digest(
-    paper: Paper, shipped: Path, fresh: Mapping[str, bool], stored: tuple[int, int]
+    paper: Paper, shipped: Path, fresh: Mapping[str, bool], stored: tuple[int, ...]
 ) -> str:
     """Digest of what a paper's page says: facts, evidence, whether it is fresh, and our code.
 
-    ``stored`` are the number and the last of the paper's trials in a store.
+    ``stored`` are the number and the last of the paper's trials in a store, and what else it
+    depends on.
     """
     evidence = [_file(shipped / f"{paper.slug}{suffix}") for suffix in (".csv", ".json")]
     described = [paper_facts(paper), repr(paper)]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import datetime
-import math
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from probatum.evidence.answers import Remembered
 from probatum.evidence.detail import Estimate
+from probatum.evidence.forms import number as is_number
 from probatum.evidence.model import Claim, Paper, Within
-from probatum.evidence.pieces import region_of
+from probatum.evidence.pieces import measured, region_of
+from probatum.evidence.procedures import Region
 from probatum.evidence.store import Store, StoreError
 from probatum.report import calibration
 from probatum.report.charts import effects_plot
 from probatum.report.content import Figure, Table
 from probatum.report.prose import to_html
-from probatum.report.wording import number
+from probatum.report.wording import scaled
 
 __all__ = ["evidence_content", "own_content", "verdicts_content"]
 
@@ -85,7 +87,9 @@ def own_content(
 
 def _asked(at: int, answer: Remembered, claim: Claim | None) -> dict[str, Any]:
     decision = answer.decision
-    parts = _estimates(decision.get("parts"))
+    seen = _Seen.of(claim)
+    parts = _estimates(decision.get("parts"), seen)
+    low, effect, high = (seen.turned(_real(decision.get(n))) for n in seen.ends)
     when = datetime.datetime.fromtimestamp(answer.decided, datetime.UTC)
     return {
         "anchor": f"asked-{at}",
@@ -97,8 +101,9 @@ def _asked(at: int, answer: Remembered, claim: Claim | None) -> dict[str, Any]:
         "brought": _brought(answer.own),
         "rule": answer.criterion,
         "verdict": _word(decision.get("verdict")),
-        "effect": number(_real(decision.get("effect"))),
-        "interval": _interval(_real(decision.get("low")), _real(decision.get("high"))),
+        "measured": seen.measured,
+        "effect": scaled(effect, seen.factors),
+        "interval": _interval(low, high, seen.factors),
         "n": decision.get("n", 0),
         "unit": decision.get("unit", "replicates"),
         "guarantee": decision.get("guarantee", ""),
@@ -107,12 +112,17 @@ def _asked(at: int, answer: Remembered, claim: Claim | None) -> dict[str, Any]:
         "when": f"{when:%Y-%m-%d}",
         "controls": sorted(answer.controls.items()),
         "command": _command(answer),
-        "figures": _figures(parts, claim),
+        "figures": _figures(parts, seen),
         "parts": Table(
             "Each comparison",
             ("", "verdict", "effect", "interval"),
             tuple(
-                (label, e.verdict, number(e.effect), _interval(e.low, e.high))
+                (
+                    label,
+                    e.verdict,
+                    scaled(e.effect, seen.factors),
+                    _interval(e.low, e.high, seen.factors),
+                )
                 for label, _, e in parts
             ),
         ),
@@ -124,14 +134,13 @@ def _word(verdict: Any) -> str:
 
 
 def _real(value: Any) -> float | None:
-    real = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if real else None
+    return float(value) if is_number(value) else None
 
 
-def _interval(low: float | None, high: float | None) -> str:
+def _interval(low: float | None, high: float | None, factors: bool) -> str:
     if low is None or high is None or low == high:
         return ""
-    return f"[{number(low)}, {number(high)}]"
+    return f"[{scaled(low, factors)}, {scaled(high, factors)}]"
 
 
 def _brought(own: Mapping[str, Any]) -> str:
@@ -156,30 +165,63 @@ def _command(answer: Remembered) -> str:
     return " ".join(words)
 
 
-def _estimates(parts: Any) -> list[tuple[str, str, Estimate]]:
+@dataclass(frozen=True)
+class _Seen:
+    """How the numbers of an answer are read: as factors, in which direction, over which region.
+
+    Where the claim is gone, or its parts ask different things, numbers are shown as they are.
+    """
+
+    measured: str = ""
+    factors: bool = False
+    turn: bool = False
+    region: Region | None = None
+
+    @classmethod
+    def of(cls, claim: Claim | None) -> _Seen:
+        if claim is None or claim.experiment is None:
+            return cls()
+        parts = [part for part in claim.parts if isinstance(part, Within)]
+        asked = {(measured(p.stat), p.scale, region_of(p)) for p in parts}
+        if len(asked) != 1 or len(parts) != len(claim.parts):
+            return cls()
+        ((of, scale, region),) = asked
+        metric = claim.experiment.metrics[parts[0].stat.of]
+        better = metric.better if parts[0].stat.is_level else ""
+        turn = scale == "log-ratio" and better == "lower"
+        region = Region(-region.high, -region.low) if turn else region
+        named = {"log-ratio": f"{of}, its own over the rival's", "absolute": of}
+        said = named.get(scale, f"{of}, how much better" if better else f"{of}, less the rival's")
+        return cls(said, scale == "log-ratio", turn, region)
+
+    @property
+    def ends(self) -> tuple[str, str, str]:
+        """What stands at the lower end, in the middle and at the upper end."""
+        return ("high", "effect", "low") if self.turn else ("low", "effect", "high")
+
+    def turned(self, value: float | None) -> float | None:
+        """A number in the direction of the rule's words."""
+        return -value if self.turn and value is not None else value
+
+
+def _estimates(parts: Any, seen: _Seen) -> list[tuple[str, str, Estimate]]:
     found = []
     for part in parts if isinstance(parts, list) else ():
-        effect = _real(part.get("effect"))
-        if effect is not None:
-            low, high = _real(part.get("low")), _real(part.get("high"))
-            bounded = low is not None and high is not None and low < high
-            verdict = _word(part.get("verdict"))
-            estimate = Estimate(
-                "", "", effect, low if bounded else None, high if bounded else None, 0, verdict
-            )
-            found.append((str(part.get("label", "")), "average", estimate))
+        low, effect, high = (seen.turned(_real(part.get(name))) for name in seen.ends)
+        if effect is None:
+            continue
+        if low is None or high is None or low >= high:
+            low = high = None
+        estimate = Estimate("", "", effect, low, high, 0, _word(part.get("verdict")))
+        found.append((str(part.get("label", "")), "average", estimate))
     return found
 
 
-def _figures(rows: list[tuple[str, str, Estimate]], claim: Claim | None) -> list[Figure]:
+def _figures(rows: list[tuple[str, str, Estimate]], seen: _Seen) -> list[Figure]:
     """A plot where all comparisons were asked for one region."""
-    if claim is None or not rows:
+    region = seen.region
+    if region is None or not rows:
         return []
-    regions = {region_of(part) for part in claim.parts}
-    scales = {part.scale for part in claim.parts if isinstance(part, Within)}
-    if len(regions) != 1 or len(scales) > 1:
-        return []
-    region = next(iter(regions))
-    spec = effects_plot(rows, region.low, region.high, factors="log-ratio" in scales)
+    spec = effects_plot(rows, region.low, region.high, title=seen.measured, factors=seen.factors)
     caption = "The band is what the claim allows; bars are intervals."
     return [Figure("Effect", caption, (spec,))] if spec else []

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import multiprocessing
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -16,8 +17,8 @@ from probatum.evidence.citations import bibtex, measured_with
 from probatum.evidence.described import shipped_standing
 from probatum.evidence.model import Claim, Decision, Paper
 from probatum.evidence.shipped import freshness
-from probatum.evidence.shipped_index import SHIPPED, ShippedError
-from probatum.evidence.store import Store
+from probatum.evidence.shipped_index import SHIPPED, ShippedError, damage, damaged
+from probatum.evidence.store import Store, StoreError
 from probatum.evidence.tool import Progress, silent
 from probatum.files import whole_file
 from probatum.report.content import VERDICTS, paper_content, verdict_counts
@@ -29,7 +30,14 @@ from probatum.report.wording import SCOPES
 
 __all__ = ["Built", "NotASite", "build"]
 
-MANIFEST = "site.json"
+MANIFEST = "probatum-report.json"
+FORMAT = "probatum report 1"
+OWN_PAGE = re.compile(r"papers/[^/]+[.]html")
+"""What may be removed when its paper is gone."""
+ALTERED = (
+    "the shipped files are not as they were shipped (see Evidence): what is shown here rests on "
+    "altered numbers"
+)
 PAGES_PER_JOB = 8
 """Starting a process costs as much as a few pages."""
 
@@ -115,23 +123,25 @@ class _Site:
         self.files: dict[str, Any] = {}
         self.rows: list[dict[str, Any]] = []
         self.tally = store.tally() if store is not None else {}
+        self.damaged = set(damaged(shipped))
 
     def open(self) -> None:
         """Make the folder, or see that it holds a site."""
         manifest = self.out / MANIFEST
         if self.out.exists() and not self.out.is_dir():
             raise NotASite(f"{self.out} is a file, not a folder")
-        if manifest.is_file():
-            self.before = _manifest(manifest)
+        found = _manifest(manifest) if manifest.is_file() else None
+        if found is not None:
+            self.before = found
         elif self.out.is_dir() and any(self.out.iterdir()):
             raise NotASite(
                 f"{self.out} holds files that are not a report; name an empty or a new folder"
             )
         for folder in (self.out / "papers", self.out / "assets"):
             folder.mkdir(parents=True, exist_ok=True)
-        if not manifest.exists():
+        if found is None:
             # From here on the folder is ours, also if the build is stopped.
-            self._write_whole(MANIFEST, b"{}\n")
+            self._write_manifest()
 
     def add_papers(self, jobs: int, progress: Progress) -> None:
         """Write the pages of papers, but for those of which nothing has changed."""
@@ -147,21 +157,24 @@ class _Site:
 
     def _wanted(self, paper: Paper) -> _Asked | None:
         """What a paper's page is made from; None where it stands as it is."""
+        # What is derived from altered files is not to be trusted either.
+        altered = bool(self.damaged & {f"{paper.slug}.csv", f"{paper.slug}.json", "index.json"})
         try:
-            fresh, problem = freshness(paper, self.shipped), ""
+            fresh, problem = freshness(paper, self.shipped), ALTERED if altered else ""
         except ShippedError as error:
             fresh, problem = {}, str(error)
         stored = self.tally.get(paper.slug, (0, 0))
-        digest = paper_digest(paper, self.shipped, fresh, stored)
+        digest = paper_digest(paper, self.shipped, fresh, (*stored, altered))
         name = f"papers/{paper.slug}.html"
         known = self.before.get(name)
-        if known and known.get("inputs") == digest and self._unchanged(name, known):
+        same = known is not None and known.get("inputs") == digest and "row" in known
+        if known is not None and same and self._unchanged(name, known):
             self.files[name] = known
             self.rows.append(known["row"])
             self.built.problems += known["row"]["problems"]
             return None
         url = self.store.url.render_as_string(hide_password=False) if self.store else ""
-        return _Asked(paper, name, digest, self.shipped, url if stored[0] else "", problem)
+        return _Asked(paper, name, digest, self.shipped, url if stored[0] else "", problem, altered)
 
     def add_overview(self) -> None:
         """Write the pages about all papers, and what pages share."""
@@ -170,8 +183,8 @@ class _Site:
         for row in rows:
             for verdict, n in row["counts"].items():
                 counts[verdict] += n
-        standing, damage = shipped_standing(self.papers, self.shipped)
-        problems = list(dict.fromkeys([*damage, *self.built.problems]))
+        standing, wrong = _standing(self.papers, self.shipped)
+        problems = list(dict.fromkeys([*wrong, *self.built.problems]))
         self.built.problems = problems
         self._add(
             "index.html",
@@ -203,15 +216,18 @@ class _Site:
         """Remove pages of papers that are gone, and write down what is there."""
         for name in sorted(set(self.before) - set(self.files)):
             path = self.out / name
-            if path.is_file() and path.resolve().is_relative_to(self.out.resolve()):
+            if OWN_PAGE.fullmatch(name) and path.is_file():
                 path.unlink()
                 self.built.removed.append(name)
-        # The order inside an entry is that of the catalog's table, and stays.
-        text = json.dumps(dict(sorted(self.files.items())), indent=0, ensure_ascii=True) + "\n"
-        manifest = self.out / MANIFEST
-        if manifest.read_text(encoding="utf-8") != text:
-            self._write_whole(MANIFEST, text.encode())
+        if self.files != self.before:
+            self._write_manifest()
         self.built.pages = sum(name.endswith(".html") for name in self.files)
+
+    def _write_manifest(self) -> None:
+        # The order inside an entry is that of the catalog's table, and stays.
+        found = {"format": FORMAT, "files": dict(sorted(self.files.items()))}
+        text = json.dumps(found, indent=0, ensure_ascii=True) + "\n"
+        self._write_whole(MANIFEST, text.encode())
 
     def _add(self, name: str, content: str | bytes, **kept: Any) -> None:
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
@@ -242,6 +258,7 @@ class _Asked:
     shipped: Path
     store_url: str
     problem: str
+    altered: bool
 
 
 @dataclass(frozen=True)
@@ -262,31 +279,71 @@ def _made(wanted: Sequence[_Asked], store: Store | None, jobs: int) -> Iterator[
 
 
 def _make(asked: _Asked, store: Store | None = None) -> _Made:
-    """A page; another process opens the store for itself."""
+    """A page; another process opens the store for itself.
+
+    Whatever is wrong with a paper's evidence is told on its page, and costs no other page.
+    """
     paper, problems = asked.paper, [asked.problem] if asked.problem else []
     shipped = stored = None
     try:
-        shipped = from_shipped(paper, asked.shipped)
+        shipped = from_shipped(paper, asked.shipped, trusted=not asked.altered)
     except ShippedError as error:
-        if str(error) not in problems:
-            problems.append(str(error))
+        problems += [str(error)] if str(error) not in problems else []
     if asked.store_url:
-        with contextlib.nullcontext(store) if store else Store(asked.store_url) as opened:
-            stored = from_store(paper, opened)
-    content = paper_content(paper, shipped, stored)
-    citations = {p.claim.id: _citation(paper, p.claim, p.evidence) for p in content["claims"]}
-    text = page("paper.html", asked.name, problems=problems, citations=citations, **content)
+        try:
+            with contextlib.nullcontext(store) if store else Store(asked.store_url) as opened:
+                stored = from_store(paper, opened)
+        except StoreError as error:
+            problems.append(f"{paper.slug}: {error}")
+    try:
+        content = paper_content(paper, shipped, stored)
+    except (ArithmeticError, ValueError) as error:
+        problems.append(f"{paper.slug}: its evidence can't be shown: {error}")
+        content = paper_content(paper, None, None)
+    citations = {
+        p.claim.id: "" if asked.altered else _citation(paper, p.claim, p.evidence)
+        for p in content["claims"]
+    }
+    text = page(
+        "paper.html",
+        asked.name,
+        problems=problems,
+        altered=asked.altered,
+        citations=citations,
+        **content,
+    )
     return _Made(text, _row(paper, content, problems))
 
 
-def _manifest(path: Path) -> dict[str, Any]:
-    """What was written before; nothing where the file is damaged: all is written anew then."""
+def _manifest(path: Path) -> dict[str, Any] | None:
+    """What was written before: None where the folder is not ours.
+
+    Where ours is damaged nothing is known to be there, so that all is written anew.
+    """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except ValueError:
-        return {}
-    ours = isinstance(found, dict) and all(isinstance(entry, dict) for entry in found.values())
-    return found if ours else {}
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {} if FORMAT in text else None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        return None
+    files = found.get("files")
+    ours = isinstance(files, dict) and all(isinstance(entry, dict) for entry in files.values())
+    return files if ours else {}
+
+
+def _standing(papers: Sequence[Paper], shipped: Path) -> tuple[dict[str, Any], list[str]]:
+    """How shipped evidence stands; an index that can't be read is one problem among others."""
+    try:
+        return shipped_standing(papers, shipped)
+    except ShippedError as error:
+        claims = sum(len(paper.claims) for paper in papers)
+        blank: dict[str, Any] = {"claims": claims, "fresh": 0}
+        blank |= {name: [] for name in ("stale", "missing", "rows")}
+        return blank, [str(error), *damage(shipped)]
 
 
 def _row(paper: Paper, content: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
@@ -306,7 +363,8 @@ def _row(paper: Paper, content: Mapping[str, Any], problems: list[str]) -> dict[
         "problems": problems,
         "methods": " ".join(method.partition(":")[2] for method in paper.methods),
         "statements": [
-            [claim.claim.id, claim.verdict, claim.claim.statement] for claim in content["claims"]
+            [claim.claim.id, claim.verdict, claim.claim.scope, claim.claim.statement]
+            for claim in content["claims"]
         ],
     }
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from probatum.evidence.decide import control_decisions
 from probatum.evidence.detail import Detail, claim_detail
-from probatum.evidence.model import PROFILES, Claim, Decision, Paper
+from probatum.evidence.model import Claim, Decision, Paper, Profile
 from probatum.evidence.run import Run, Silent, open_runs
 from probatum.evidence.shipped import decision_from_json, freshness, read_records, shipped_runs
 from probatum.evidence.shipped_index import file_hash, read_index, read_sidecar
@@ -60,8 +60,10 @@ class Source:
         return None if claim.experiment is None else self.runs.get(claim.experiment.id)
 
 
-def from_shipped(paper: Paper, folder: Path) -> Source | None:
+def from_shipped(paper: Paper, folder: Path, *, trusted: bool = True) -> Source | None:
     """A paper's shipped evidence; None where there is none.
+
+    Decisions are taken from the index where it is ``trusted``, and made again where not.
 
     Raises
     ------
@@ -72,12 +74,15 @@ def from_shipped(paper: Paper, folder: Path) -> Source | None:
     if not records:
         return None
     sidecar = read_sidecar(paper.slug, folder)
-    index = read_index(folder).get(paper.slug, {})
-    # What is derived from the trials stands in the index; a damaged one is told of elsewhere.
+    index = read_index(folder).get(paper.slug, {}) if trusted else {}
     decided = {claim: decision_from_json(entry) for claim, entry in index.items()}
     runs = {run.experiment.id: run for run in shipped_runs(paper, sidecar, records, decided)}
     digest = file_hash(folder / f"{paper.slug}.csv")
     return Source("shipped", runs, freshness(paper, folder), sidecar, digest=digest)
+
+
+# Where two profiles find the same trials, it was more likely run at the first of these.
+ASKED_MOST: tuple[Profile, ...] = ("quick", "standard", "full", "smoke")
 
 
 def from_store(paper: Paper, store: Store) -> Source | None:
@@ -87,7 +92,7 @@ def from_store(paper: Paper, store: Store) -> Source | None:
     """
     best: dict[str, tuple[Run, str]] = {}
     selection = [(paper, claim) for claim in paper.claims if claim.experiment is not None]
-    for profile in PROFILES:
+    for profile in ASKED_MOST:
         for run in open_runs(selection, profile):
             run.load(store)
             known = best.get(run.experiment.id)

@@ -90,7 +90,10 @@
     const { compile, parse, View, Warn, expressionInterpreter } = globalThis.probatumVega;
     const spec = JSON.parse(figure.querySelector("script").textContent);
     spec.width = width;
-    wrap(spec, "x", Math.max(24, Math.floor(width / 7.5)));
+    // Beside names of lines there is less room than there is width.
+    const named = (spec.layer || []).some(layer => layer.encoding && layer.encoding.y && layer.encoding.y.type === "nominal");
+    const room = named ? width - Math.min(230, width * .38) : width;
+    wrap(spec, "x", Math.max(20, Math.floor(room / 6.6)));
     wrap(spec, "y", Math.floor((spec.height || 0) / 7));
     spec.autosize = { type: typeof spec.height === "number" ? "fit" : "fit-x", contains: "padding" };
     const chart = figure.querySelector(".chart");
@@ -228,13 +231,14 @@
         const entry = bySlug.get(slug);
         if (!entry) continue;
         entry.text += ` ${fold(methods)}`;
-        for (const [id, verdict, statement] of claims) {
-          statements.push({ entry, id, verdict, statement, text: fold(`${id} ${statement}`) });
+        for (const [id, verdict, scope, statement] of claims) {
+          statements.push({ entry, id, verdict, scope, statement, text: fold(`${id} ${statement}`) });
         }
       }
       show();
     }
 
+    const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
     const amount = (entry, verdict, scope) => entry.claims
       .filter(of => (!verdict || of.verdict === verdict) && (!scope || of.scope === scope))
       .reduce((sum, of) => sum + of.n, 0);
@@ -254,7 +258,8 @@
         && (!verdict && !scope || amount(entry, verdict, scope));
       const has = text => words.every(word => text.includes(word));
       const claims = words.length
-        ? statements.filter(of => has(of.text) && chosen(of.entry) && (!verdict || of.verdict === verdict)) : [];
+        ? statements.filter(of => has(of.text) && chosen(of.entry)
+          && (!verdict || of.verdict === verdict) && (!scope || of.scope === scope)) : [];
       const through = new Set(claims.map(of => of.entry));
       const kept = rows.filter(entry => chosen(entry) && (has(entry.text) || through.has(entry)));
       const seen = new Set(kept);
@@ -265,7 +270,7 @@
       const total = kept.reduce((sum, entry) => sum + amount(entry, verdict, scope), 0);
       const of = [verdict, scope && `of scope ${scope}`].filter(Boolean).join(", ");
       count.textContent = kept.length
-        ? `${kept.length} ${kept.length === 1 ? "paper" : "papers"}, ${total} ${total === 1 ? "claim" : "claims"}${of ? ` (${of})` : ""}`
+        ? `${counted(kept.length, "paper")}, ${words.length ? counted(claims.length, "matching claim") : counted(total, "claim")}${of ? ` (${of})` : ""}`
         : "No paper matches. Clear the search or a filter.";
       list(claims.slice(0, 30));
       marked(field.sort.value);
