@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test evidence bench docs clean
+.PHONY: help install demo test evidence bench docs fuzz audit wheel-test clean
 
 help:
 	@echo "make demo      install the core and see whether a published method holds up (3 minutes)"
@@ -15,6 +15,9 @@ help:
 	@echo "make evidence  run every claim at the standard profile and ship the evidence"
 	@echo "make bench     speed beside the strongest peers"
 	@echo "make docs      write generated pages, tables and pictures anew, and the report into site/"
+	@echo "make fuzz      the fuzz tests with a hundred thousand cases and more"
+	@echo "make audit     look the pinned versions up among known vulnerabilities; needs the network"
+	@echo "make wheel-test  build twice, compare, and try the wheel in an empty environment"
 	@echo "make clean     remove $(VENV), caches and the local store"
 
 $(BIN)/python:
@@ -38,11 +41,12 @@ demo: $(VENV)/.core
 	@$(BIN)/probatum check linear-fractional --profile quick --jobs $(JOBS)
 
 test: $(VENV)/.test
-	@tools/install_chromium.sh
+	@tools/install_for_tests.sh chromium postgresql
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r src tools
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 evidence: $(VENV)/.test
@@ -57,6 +61,18 @@ docs: $(VENV)/.test
 	$(BIN)/python tools/readme_table.py
 	$(BIN)/probatum report --out site
 	$(BIN)/python tools/report_pictures.py
+
+fuzz: $(VENV)/.test
+	OMP_NUM_THREADS=1 PROBATUM_HYPOTHESIS=deep $(BIN)/python -m pytest tests/fuzz --timeout 14400
+
+# In an environment of its own, whose packages are none of ours.
+audit: $(BIN)/python
+	@$(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.10'
+	$(VENV)/audit/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+
+wheel-test: $(VENV)/.test
+	$(BIN)/python tools/try_wheel.py
 
 clean:
 	rm -rf $(VENV) .probatum probatum-report site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -11,9 +11,13 @@ from hypothesis import settings
 
 # Where a run decides whether a change is good, it must not depend on luck or load; elsewhere
 # hypothesis looks for new examples each time.
-settings.register_profile("steady", derandomize=True, deadline=None)
-if os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
-    settings.load_profile("steady")
+settings.register_profile("ci", derandomize=True, deadline=None)
+# As many cases as tests/fuzz asks for, and new ones each time.
+settings.register_profile("deep", deadline=None, print_blob=True)
+if os.environ.get("PROBATUM_HYPOTHESIS"):
+    settings.load_profile(os.environ["PROBATUM_HYPOTHESIS"])
+elif os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
+    settings.load_profile("ci")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts tests in the background makes them, and what they start, deaf to Ctrl-C.

@@ -295,7 +295,8 @@ def run_check(
                 watcher=noting,
             )
         except BaseException:
-            # What ended the run is what is told.
+            # What ended the run is what is told, and at once.
+            opened.stop_waiting()
             with contextlib.suppress(StoreError):
                 opened.remember(noting.answers())
             raise

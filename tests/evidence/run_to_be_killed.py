@@ -33,9 +33,13 @@ def slow_prepare(block: Block, folder: Path) -> None:
     prepare(block, folder)
 
 
-def catalog() -> Paper:
-    """Three claims on one experiment, which end at different n, and one on another."""
+def catalog(*, crashing: bool) -> Paper:
+    """Three claims on one experiment, which end at different n, and one on another.
+
+    Trials that crash their process would end a run that has no other.
+    """
     crashes = dict.fromkeys((14, 31), "segfaults") | dict.fromkeys((2, 7, 23), "once:$FLAGS")
+    crashes = crashes if crashing else dict.fromkeys((14, 31), "raises")
     arms = (
         arm("good", "method", mean=0.5, sd=0.3),
         arm("frail", sd=0.3, fate=crashes),
@@ -69,7 +73,9 @@ class Ticking(Silent):
 def main(url: str, jobs: int) -> None:
     """Run it all."""
     with Store(url) as store:
-        report = execute(selection(catalog()), store=store, jobs=jobs, watcher=Ticking())
+        report = execute(
+            selection(catalog(crashing=jobs > 0)), store=store, jobs=jobs, watcher=Ticking()
+        )
     print(json.dumps([dataclasses.asdict(decision) for decision in report.decisions]))
 
 

@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trials_for_engine import HERE, arm, experiment, paper, selection
@@ -82,7 +86,33 @@ def test_a_good_end_is_never_superseded(store: Store, final: bool) -> None:
     assert (record.status, record.final) == ("ok", True)
 
 
-def test_two_runs_on_one_store_share_their_trials(tmp_path: Path) -> None:
+def test_a_good_end_that_is_about_to_be_stored_is_waited_for(store_url: str) -> None:
+    good = Outcome("ok", (Row("good", values={"m": 1.0}),))
+    late = Outcome("crashed", transient=True)
+    began, may_end = threading.Event(), threading.Event()
+
+    with Store(store_url) as first, Store(store_url) as second, ThreadPoolExecutor(2) as pool:
+        assert first.add(task(1), late, paper="toy", fingerprint="f", final=False)
+        commit = first._engine.dialect.do_commit
+
+        def do_commit(connection: Any) -> None:
+            began.set()
+            may_end.wait(20)
+            commit(connection)
+
+        first._engine.dialect.do_commit = do_commit
+        wanted = {"paper": "toy", "fingerprint": "f", "final": True}
+        earlier = pool.submit(first.add, task(2), good, **wanted)
+        assert began.wait(20)
+        later = pool.submit(second.add, task(3), late, **wanted)
+        time.sleep(0.3)
+        may_end.set()
+        assert (earlier.result(), later.result()) == (True, False)
+        kept = [(r.attempt, r.status, r.final) for r in second.records(attempts=True)]
+    assert kept == [(1, "crashed", False), (2, "ok", True)]
+
+
+def test_two_runs_on_one_store_share_their_trials(store_url: str) -> None:
     script = textwrap.dedent(
         f"""
         import sys
@@ -91,7 +121,7 @@ def test_two_runs_on_one_store_share_their_trials(tmp_path: Path) -> None:
         from trials_for_engine import arm, selection
         from probatum.evidence.run import execute
         from probatum.evidence.store import Store
-        with Store({f"sqlite:///{tmp_path}/two.db"!r}) as store:
+        with Store({store_url!r}) as store:
             report = execute(selection(toy(arm("poor"))), store=store, jobs=1)
             print(report.decisions[0].verdict, report.decisions[0].n)
         """
@@ -103,7 +133,7 @@ def test_two_runs_on_one_store_share_their_trials(tmp_path: Path) -> None:
     said = [run.communicate(timeout=120)[0] for run in runs]
     assert [run.returncode for run in runs] == [0, 0]
     assert said[0] == said[1] != ""
-    with Store(f"sqlite:///{tmp_path}/two.db") as store:
+    with Store(store_url) as store:
         records = list(store.records(attempts=True))
     # A trial that both had begun is run twice and stored once.
     assert len(records) == len({record.key for record in records})

@@ -13,6 +13,7 @@ from probatum.cli.output import (
     counted,
     print_json,
     verdict_text,
+    warn,
     warn_broken,
 )
 from probatum.evidence import shipped_index
@@ -24,14 +25,20 @@ __all__ = ["list_papers"]
 def list_papers(as_json: AsJson = False) -> int:
     """List the papers: title, domain, and how their claims stand in shipped evidence."""
     loaded = catalog.load()
-    index = shipped_index.read_index(shipped_index.SHIPPED)
+    index, problem = {}, ""
+    try:
+        index = shipped_index.read_index(shipped_index.SHIPPED)
+    except shipped_index.ShippedError as error:
+        problem = str(error)
     papers = [paper_summary(paper, index) for paper in loaded.papers]
     if as_json:
         print_json({"papers": papers, "broken": broken_modules(loaded)})
     else:
         _print_table(papers)
     warn_broken(loaded)
-    return UNAVAILABLE if loaded.broken else DONE
+    if problem:
+        warn(problem)
+    return UNAVAILABLE if loaded.broken or problem else DONE
 
 
 def _print_table(papers: list[dict[str, Any]]) -> None:

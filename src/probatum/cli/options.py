@@ -54,7 +54,8 @@ Store_ = Annotated[
     typer.Option(
         "--store",
         metavar="URL|FILE",
-        help="Where trials are kept: a file, or a SQLAlchemy URL. [.probatum/evidence.db]",
+        help="Where trials are kept: a file, or the URL of a database that a team shares, such as "
+        "postgresql://USER@HOST/NAME. [.probatum/evidence.db]",
     ),
 ]
 

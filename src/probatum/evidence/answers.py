@@ -15,6 +15,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from probatum.evidence.forms import moment
+
 __all__ = ["Remembered", "answer_id", "answers_table", "plain_text", "row_of", "row_read"]
 
 _DESCRIBED = ("claim", "title", "statement", "criterion")
@@ -150,6 +152,8 @@ def row_read(row: Mapping[str, Any]) -> Remembered:
         if not isinstance(decision.get("verdict"), str):
             raise ValueError("decision has no verdict")
         _check_own(own)
+        if not moment(row["decided"]):
+            raise ValueError(f"decided must be a time, got {row['decided']!r}")
         replicates = described.get("replicates")
         if not isinstance(replicates, int | None):
             raise ValueError(f"replicates must be a number, got {replicates!r}")

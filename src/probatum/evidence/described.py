@@ -157,13 +157,14 @@ def shipped_standing(
 ) -> tuple[dict[str, Any], list[str]]:
     """How shipped evidence stands beside the code, and what of it can't be read.
 
-    Raises
-    ------
-    ShippedError
-        If the index can't be read.
+    Where the index can't be read nothing counts as shipped.
     """
-    index = read_index(folder)
     rows, missing, problems = [], [], []
+    try:
+        index = read_index(folder)
+    except ShippedError as error:
+        index = {}
+        problems.append(str(error))
     papers = list(papers)
     for paper in papers:
         try:

@@ -15,18 +15,25 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from probatum.evidence.processes import EXIT_ZERO, WorkerContext
 from probatum.evidence.trial import Outcome, Task
 from probatum.evidence.worker import ThreadLimit, attempt, failed, work
 
-__all__ = ["Executor", "InlineExecutor", "LocalExecutor"]
+__all__ = [
+    "Executor",
+    "Executors",
+    "InlineExecutor",
+    "LocalExecutor",
+    "local_executors",
+    "unsent",
+]
 
 # So many times in a row may the pool break with no trial finished in between.
 _MOST_BREAKS = 3
@@ -65,8 +72,33 @@ class Executor(Protocol):
         More may be submitted meanwhile. Left early, it can be called again for the rest.
         """
 
+    @property
+    def ready(self) -> bool:
+        """Whether the next task to be yielded has ended, so that nobody would be waited for."""
+
     def stop(self) -> None:
         """Drop what is pending and end what runs, at once."""
+
+
+Executors: TypeAlias = Callable[[bool], Executor]
+"""Gives an executor; True for trials that must run one at a time, with nothing beside them."""
+
+
+def local_executors(jobs: int) -> Executors:
+    """Executors with that many workers on this machine; with 0, in this process.
+
+    Examples
+    --------
+    >>> with local_executors(4)(True) as executor:
+    ...     executor.jobs
+    1
+    """
+
+    def executor(alone: bool) -> Executor:
+        workers = min(jobs, 1) if alone else jobs
+        return LocalExecutor(workers) if workers else InlineExecutor()
+
+    return executor
 
 
 class _OutOfTime(BaseException):
@@ -111,6 +143,11 @@ class InlineExecutor:
             with _stdout_to_stderr():
                 outcome = _within_time(task)
             yield task, outcome
+
+    @property
+    def ready(self) -> bool:
+        """Never: a task runs when its outcome is asked for."""
+        return False
 
     def stop(self) -> None:
         """Drop what is pending and give the numeric libraries their threads back."""
@@ -176,6 +213,11 @@ class LocalExecutor:
             outcome = self._outcome(task, future)
             self._feed()
             yield task, outcome
+
+    @property
+    def ready(self) -> bool:
+        """Whether the next task to be yielded has ended."""
+        return any(future.done() and not _broken(future) for future in self._running)
 
     def stop(self) -> None:
         """Drop what is pending and kill the workers, at once."""
@@ -249,8 +291,7 @@ class LocalExecutor:
 
     def _outcome(self, task: Task, future: Any) -> Outcome:
         if isinstance(future, _Unsent):
-            outcome = failed(future.error, time.time(), 0.0)
-            return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
+            return unsent(future.error)
         error = future.exception()
         if error is None:
             outcome = pickle.loads(future.result())
@@ -279,6 +320,12 @@ class _Unsent:
 
     def exception(self) -> None:
         return None
+
+
+def unsent(error: Exception) -> Outcome:
+    """The outcome of a trial that no worker could be told of."""
+    outcome = failed(error, time.time(), 0.0)
+    return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
 
 
 def _broken(future: Any) -> bool:

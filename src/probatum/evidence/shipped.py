@@ -19,6 +19,7 @@ from typing import Any
 from probatum.evidence.decide import replicates_budget
 from probatum.evidence.keys import arm_groups, trial_fingerprint
 from probatum.evidence.model import Claim, Decision, Experiment, Paper, Part, Profile, Row
+from probatum.evidence.pieces import pieces
 from probatum.evidence.run import Run, Silent, open_runs
 from probatum.evidence.shipped_index import (
     CHECKSUMS,
@@ -303,9 +304,23 @@ def shipped_runs(
         for record in of:
             _check_rows(record, run.experiment)
         replicates = _replicates(paper.slug, sidecar, run.experiment.id)
-        known = {c.id: decided[c.id] for c in run.claims if decided and c.id in decided}
+        known = {
+            c.id: decided[c.id]
+            for c in run.claims
+            if decided and c.id in decided and _fits(decided[c.id], paper, c, replicates)
+        }
         _gather(run, of, replicates, known if len(known) == len(run.claims) else None)
     return runs
+
+
+def _fits(decision: Decision, paper: Paper, claim: Claim, replicates: int) -> bool:
+    """Whether a decision from the index can be one on these trials; else it is made again."""
+    parts = decision.parts
+    return (
+        (decision.paper, decision.claim) == (paper.slug, claim.id)
+        and len(parts) == len(pieces(claim))
+        and all(part.replicates <= replicates for part in parts)
+    )
 
 
 def _gather(

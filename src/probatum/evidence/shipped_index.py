@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from probatum.evidence.forms import INDEX, SIDECAR, Form, misfit
 from probatum.evidence.model import Arm, Budget, Dataset, Experiment, Paper
 
 __all__ = [
@@ -36,26 +37,28 @@ class ShippedError(Exception):
     """Shipped evidence can't be read or written; the message says which file and why."""
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path, form: Form) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ShippedError(f"{path.name} can't be read: {error}") from error
     if not isinstance(found, dict):
         raise ShippedError(f"{path.name} holds no object")
+    if wrong := misfit(found, form):
+        raise ShippedError(f"{path.name} can't be read: {wrong} is not as it was written")
     return found
 
 
 def read_sidecar(slug: str, folder: Path = SHIPPED) -> dict[str, Any]:
     """What a paper's shipped evidence was measured with; empty where there is none."""
-    return _read_object(folder / f"{slug}.json")
+    return _read_object(folder / f"{slug}.json", SIDECAR)
 
 
 def read_index(folder: Path = SHIPPED) -> dict[str, Any]:
     """The stored index; empty where nothing was shipped."""
-    return _read_object(folder / "index.json")
+    return _read_object(folder / "index.json", INDEX)
 
 
 def file_hash(path: Path) -> str:
@@ -73,12 +76,25 @@ def damaged(folder: Path = SHIPPED) -> list[str]:
     if not sums.exists():
         return sorted(present)
     stated: dict[str, str] = {}
-    for line in sums.read_text(encoding="utf-8", errors="replace").splitlines():
+    try:
+        lines = sums.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return sorted(present)
+    for line in lines:
         digest, _, name = line.partition("  ")
         stated[name] = digest
     wrong = present ^ set(stated)
-    wrong |= {name for name in present & set(stated) if file_hash(folder / name) != stated[name]}
+    wrong |= {
+        name for name in present & set(stated) if _hash_or_none(folder / name) != stated[name]
+    }
     return sorted(wrong)
+
+
+def _hash_or_none(path: Path) -> str | None:
+    try:
+        return file_hash(path)
+    except OSError:
+        return None
 
 
 def damage(folder: Path = SHIPPED) -> list[str]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import platform
 import socket
-import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,13 +17,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from probatum.evidence.answers import Remembered, answers_table, plain_text, row_of, row_read
+from probatum.evidence.database import Database, StoreError, address, insert
+from probatum.evidence.forms import ENVIRONMENT, misfit, record_misfit, row_misfit
+from probatum.evidence.migrations import bring_up_to_date
 from probatum.evidence.model import Row
 from probatum.evidence.trial import Outcome, Task
 
 __all__ = ["DEFAULT_URL", "Record", "Store", "StoreError", "environment", "plain_size"]
 
 DEFAULT_URL = "sqlite:///.probatum/evidence.db"
-SCHEMA_VERSION = 1
 # fmt: off
 LIBRARIES = (
     "probatum", "numpy", "scipy", "scikit-learn", "pandas", "imbalanced-learn", "clarabel",
@@ -34,11 +33,10 @@ LIBRARIES = (
 )
 # fmt: on
 CHUNK = 400
-ATTEMPTS = 3
 
 _meta = sa.MetaData()
 
-_facts = sa.Table(
+sa.Table(
     "facts", _meta, sa.Column("name", sa.String, primary_key=True), sa.Column("value", sa.String)
 )
 
@@ -91,10 +89,6 @@ def plain_size(size: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = json.loads(json.dumps(dict(size), sort_keys=True, default=sorted))
     return found
-
-
-class StoreError(Exception):
-    """The store can't be opened, read or written; the message says what would mend it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +145,10 @@ def environment() -> dict[str, Any]:
     }
 
 
+def _described(elsewhere: Mapping[str, Any] | None = None) -> str:
+    return json.dumps(elsewhere or environment(), sort_keys=True)
+
+
 def _dumped_rows(rows: Iterable[Row]) -> str:
     plain = [
         [row.arm, row.case, row.x, dict(row.values), {k: list(v) for k, v in row.counts.items()}]
@@ -171,18 +169,65 @@ def _loaded(fields: dict[str, Any]) -> Record:
     try:
         fields["rows"] = _loaded_rows(fields["rows"])
         fields["size"] = json.loads(fields["size"])
-    except (ValueError, TypeError, AttributeError) as error:
+        wrong = record_misfit(fields) or next(filter(None, map(row_misfit, fields["rows"])), "")
+        if wrong:
+            raise ValueError(f"its {wrong} is not as it was stored")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"trial {fields['key']} in the store can't be read: {error}") from None
     return Record(**fields)
+
+
+def _environment_read(of: str, text: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(text)
+        wrong = misfit(found, ENVIRONMENT)
+    except (ValueError, TypeError, RecursionError) as error:
+        wrong = str(error)
+    if wrong:
+        raise StoreError(f"the machine {of} in the store can't be read: {wrong}")
+    return found
+
+
+def _row_of(
+    task: Task, outcome: Outcome, paper: str, fingerprint: str, final: bool
+) -> dict[str, Any]:
+    """One attempt as a row of the table, but for its environment."""
+    return {
+        "key": task.key,
+        "attempt": task.attempt,
+        "final": final,
+        "paper": paper,
+        "experiment": task.experiment.partition("/")[2],
+        "arm": task.arm,
+        "dataset": task.dataset.id,
+        "replicate": task.replicate,
+        "size": json.dumps(plain_size(task.size)),
+        "fingerprint": fingerprint,
+        "status": outcome.status,
+        "message": plain_text(outcome.message),
+        "traceback": plain_text(outcome.traceback),
+        "rows": _dumped_rows(outcome.rows),
+        "seconds": outcome.seconds,
+        "peak_mb": outcome.peak_mb,
+        "limit_seconds": task.seconds,
+        "limit_gb": task.memory_gb,
+        "started": outcome.started,
+    }
 
 
 class Store:
     """Trials in a database, by SQLAlchemy URL.
 
+    Several processes, on several machines too, may use one at once. A PostgreSQL server that goes
+    away while it is used is waited for, with a line on standard error.
+
     Parameters
     ----------
     url : str
-        ``sqlite:///FILE`` by default; missing folders are made.
+        ``sqlite:///FILE`` by default; missing folders are made. ``postgresql://USER@HOST/NAME``
+        for a database that a team shares.
+    patience : float, optional
+        Seconds to wait for a server that went away; 5 minutes by default.
 
     Raises
     ------
@@ -190,52 +235,12 @@ class Store:
         If it can't be opened, or was written by a newer version.
     """
 
-    def __init__(self, url: str = DEFAULT_URL) -> None:
-        try:
-            self.url = sa.make_url(url)
-        except sa.exc.ArgumentError:
-            raise StoreError(
-                f"not a store address: {url!r}; use a SQLAlchemy URL such as sqlite:///evidence.db"
-            ) from None
-        self._environment = ""
-        sqlite = self.url.get_backend_name() == "sqlite"
-        try:
-            if sqlite and self.url.database not in (None, "", ":memory:"):
-                Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
-            self._engine = sa.create_engine(self.url)
-            if sqlite:
-                sa.event.listen(self._engine, "connect", _prepare_sqlite)
-            self._open()
-        except (OSError, sa.exc.SQLAlchemyError, ImportError) as error:
-            where = self.url.render_as_string()
-            raise StoreError(f"can't open the store {where}: {_first_line(error)}") from error
-
-    def _create(self) -> None:
-        """Make the tables that are missing, maybe side by side with another process."""
-        for _ in _meta.tables:
-            try:
-                return _meta.create_all(self._engine)
-            except sa.exc.DBAPIError as error:
-                if "already exists" not in str(error):
-                    raise
-        _meta.create_all(self._engine)
-
-    def _open(self) -> None:
-        self._create()
-        with self._engine.begin() as connection:
-            found = connection.execute(
-                sa.select(_facts.c.value).where(_facts.c.name == "schema")
-            ).scalar()
-            if found is None:
-                connection.execute(
-                    _facts.insert().prefix_with("OR IGNORE", dialect="sqlite"),
-                    {"name": "schema", "value": str(SCHEMA_VERSION)},
-                )
-            elif found != str(SCHEMA_VERSION):
-                raise StoreError(
-                    f"the store {self.url.render_as_string()} has schema {found}, this version "
-                    f"reads {SCHEMA_VERSION}: upgrade probatum or name another store"
-                )
+    def __init__(self, url: str = DEFAULT_URL, *, patience: float | None = None) -> None:
+        self.url = address(url)
+        self._environments: dict[str, str] = {}
+        self._database = Database(self.url, patience)
+        self._engine = self._database.engine
+        self._database.open(lambda database: bring_up_to_date(database, _meta))
 
     @property
     def folder(self) -> Path:
@@ -248,87 +253,76 @@ class Store:
             return Path(str(self.url.database)).resolve().parent
         return Path(".probatum").resolve()
 
-    def _environment_id(self, connection: sa.Connection) -> str:
-        described = json.dumps(environment(), sort_keys=True)
+    def _environment_id(self, connection: sa.Connection, described: str) -> str:
         found = hashlib.sha256(described.encode()).hexdigest()[:16]
-        exists = sa.select(_environments.c.id).where(_environments.c.id == found)
-        if connection.execute(exists).scalar() is None:
-            connection.execute(
-                _environments.insert().prefix_with("OR IGNORE", dialect="sqlite"),
-                {"id": found, "described": described},
-            )
+        row = insert(connection, _environments).values(id=found, described=described)
+        connection.execute(row.on_conflict_do_nothing())
         return found
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        try:
-            with self._engine.connect() as connection:
-                yield connection
-        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-            raise StoreError(f"can't read the store: {_first_line(error)}") from error
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sa.Connection]:
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-        except sa.exc.IntegrityError:
-            raise
-        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-            raise StoreError(f"can't write to the store: {_first_line(error)}") from error
 
     def add(
         self, task: Task, outcome: Outcome, *, paper: str, fingerprint: str, final: bool
     ) -> bool:
         """Store one attempt durably; False if it, or a good end of the trial, is stored already."""
-        values = {
-            "key": task.key,
-            "attempt": task.attempt,
-            "final": final,
-            "paper": paper,
-            "experiment": task.experiment.partition("/")[2],
-            "arm": task.arm,
-            "dataset": task.dataset.id,
-            "replicate": task.replicate,
-            "size": json.dumps(plain_size(task.size)),
-            "fingerprint": fingerprint,
-            "status": outcome.status,
-            "message": plain_text(outcome.message),
-            "traceback": plain_text(outcome.traceback),
-            "rows": _dumped_rows(outcome.rows),
-            "seconds": outcome.seconds,
-            "peak_mb": outcome.peak_mb,
-            "limit_seconds": task.seconds,
-            "limit_gb": task.memory_gb,
-            "started": outcome.started,
-        }
+        values = _row_of(task, outcome, paper, fingerprint, final)
+        described, tries = _described(outcome.environment), 0
+
+        def write(connection: sa.Connection) -> bool:
+            nonlocal tries
+            tries += 1
+            known = self._environments.get(described)
+            values["environment"] = known or self._environment_id(connection, described)
+            if tries > 1 and _holds(connection, values):
+                return True
+            if task.attempt > 1:
+                # Another run may have brought it to a good end meanwhile: that stays.
+                self._database.alone_with(connection, task.key)
+                ended_well = (_trials.c.key == task.key) & _trials.c.final
+                ended_well &= _trials.c.status == "ok"
+                if connection.execute(sa.select(_trials.c.id).where(ended_well)).first():
+                    return False
+            if final and task.attempt > 1:
+                same = _trials.c.key == task.key
+                connection.execute(_trials.update().where(same).values(final=False))
+            connection.execute(_trials.insert(), values)
+            return True
+
         try:
-            with self._writing() as connection:
-                environment_id = self._environment or self._environment_id(connection)
-                values["environment"] = environment_id
-                if task.attempt > 1:
-                    # Another run may have brought it to a good end meanwhile: that stays.
-                    ended_well = (_trials.c.key == task.key) & _trials.c.final
-                    ended_well &= _trials.c.status == "ok"
-                    if connection.execute(sa.select(_trials.c.id).where(ended_well)).first():
-                        return False
-                if final and task.attempt > 1:
-                    connection.execute(
-                        _trials.update().where(_trials.c.key == task.key).values(final=False)
-                    )
-                connection.execute(_trials.insert(), values)
+            stored = self._database.write(write)
+        except sa.exc.IntegrityError:
+            # It may be ours: committed, and the server gone before it could say so.
+            return tries > 1 and self._database.read(lambda c: _holds(c, values))
+        if stored:
+            # Not before it was committed.
+            self._environments[described] = values["environment"]
+        return stored
+
+    def add_all(self, ended: Sequence[tuple[Task, Outcome, str, str]]) -> bool:
+        """Store first attempts that went well, all of them or, where one is there, none.
+
+        Beside each task and outcome stand the paper and the fingerprint.
+        """
+        rows = [_row_of(*one, True) for one in ended]
+        described = [_described(outcome.environment) for _, outcome, _, _ in ended]
+        found: dict[str, str] = {}
+
+        def write(connection: sa.Connection) -> None:
+            for text in dict.fromkeys(described):
+                found[text] = self._environments.get(text) or self._environment_id(connection, text)
+            for row, text in zip(rows, described, strict=True):
+                row["environment"] = found[text]
+            connection.execute(_trials.insert(), rows)
+
+        try:
+            self._database.write(write)
         except sa.exc.IntegrityError:
             return False
-        # Not before it was committed.
-        self._environment = environment_id
+        self._environments.update(found)
         return True
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:
-        columns = [c for c in _trials.c if c.name != "id"]
-        query = sa.select(*columns).where(*conditions).order_by(_trials.c.id)
-        with self._reading() as connection:
-            for row in connection.execution_options(yield_per=1000).execute(query):
-                yield _loaded(dict(row._mapping))
+        query = sa.select(_trials).where(*conditions)
+        for row in self._database.rows(query, _trials.c.id):
+            yield _loaded({name: value for name, value in row._mapping.items() if name != "id"})
 
     def final(self, keys: Sequence[str]) -> dict[str, Record]:
         """Final records by key."""
@@ -350,41 +344,38 @@ class Store:
 
     def forget(self, keys: Sequence[str]) -> None:
         """Delete all attempts at these trials."""
-        with self._writing() as connection:
-            for at in range(0, len(keys), CHUNK):
-                connection.execute(_trials.delete().where(_trials.c.key.in_(keys[at : at + CHUNK])))
+        self._database.write(lambda connection: _delete(connection, _trials.c.key, keys))
 
     def last_attempts(self, keys: Sequence[str]) -> dict[str, int]:
         """Highest attempt stored per key, whether final or not."""
         found: dict[str, int] = {}
-        with self._reading() as connection:
-            for at in range(0, len(keys), CHUNK):
-                query = (
-                    sa.select(_trials.c.key, sa.func.max(_trials.c.attempt))
-                    .where(_trials.c.key.in_(keys[at : at + CHUNK]))
-                    .group_by(_trials.c.key)
-                )
-                found.update((key, attempt) for key, attempt in connection.execute(query))
+        for at in range(0, len(keys), CHUNK):
+            query = (
+                sa.select(_trials.c.key, sa.func.max(_trials.c.attempt))
+                .where(_trials.c.key.in_(keys[at : at + CHUNK]))
+                .group_by(_trials.c.key)
+            )
+            found.update((key, attempt) for key, attempt in self._all(query))
         return found
 
     def remember(self, answers: Iterable[Remembered]) -> None:
         """Keep these answers, each in the place of an earlier one to the same question."""
         # In one order everywhere, so that two processes do not wait for each other.
-        wanted = dict(sorted((answer.id, answer) for answer in answers))
-        for _ in range(ATTEMPTS if wanted else 0):
-            with contextlib.suppress(sa.exc.IntegrityError), self._writing() as connection:
-                environment_id = self._environment_id(connection)
-                _delete_answers(connection, list(wanted))
-                rows = [row_of(answer, environment_id) for answer in wanted.values()]
-                connection.execute(_answers.insert(), rows)
-                return
+        wanted = sorted({answer.id: answer for answer in answers}.items())
+
+        def write(connection: sa.Connection) -> None:
+            environment_id = self._environment_id(connection, _described())
+            rows = [row_of(answer, environment_id) for _, answer in wanted]
+            put = insert(connection, _answers)
+            columns = {c.name: put.excluded[c.name] for c in _answers.c}
+            connection.execute(put.on_conflict_do_update(index_elements=["id"], set_=columns), rows)
+
         if wanted:
-            raise StoreError("can't write to the store: others write the same answers; try again")
+            self._database.write(write)
 
     def forget_answers(self, ids: Sequence[str]) -> None:
         """Delete these answers."""
-        with self._writing() as connection:
-            _delete_answers(connection, ids)
+        self._database.write(lambda connection: _delete(connection, _answers.c.id, ids))
 
     def answers(self, paper: str | None = None) -> list[Remembered]:
         """The last answers to what was asked, of one paper or all, by paper and question."""
@@ -393,29 +384,34 @@ class Store:
         )
         if paper is not None:
             query = query.where(_answers.c.paper == paper)
-        with self._reading() as connection:
-            rows = [dict(row._mapping) for row in connection.execute(query)]
         try:
-            return [row_read(row) for row in rows]
+            return [row_read(dict(row._mapping)) for row in self._all(query)]
         except ValueError as error:
             raise StoreError(f"the store is damaged: {error}") from None
 
     def tally(self) -> dict[str, tuple[int, int]]:
         """Per paper how many trials are stored, and the number of the last one that came in."""
-        with self._reading() as connection:
-            query = sa.select(_trials.c.paper, sa.func.count(), sa.func.max(_trials.c.id))
-            found = connection.execute(query.where(_trials.c.final).group_by(_trials.c.paper))
-            return {paper: (count, last) for paper, count, last in found}
+        query = sa.select(_trials.c.paper, sa.func.count(), sa.func.max(_trials.c.id))
+        found = self._all(query.where(_trials.c.final).group_by(_trials.c.paper))
+        if any(not isinstance(paper, str) for paper, _, _ in found):
+            raise StoreError("a trial in the store can't be read: its paper is no text")
+        return {paper: (count, last) for paper, count, last in found}
 
     def environments(self) -> dict[str, dict[str, Any]]:
         """Machines and versions by the id that records carry."""
-        with self._reading() as connection:
-            query = sa.select(_environments.c.id, _environments.c.described)
-            return {i: json.loads(text) for i, text in connection.execute(query)}
+        query = sa.select(_environments.c.id, _environments.c.described)
+        return {i: _environment_read(i, text) for i, text in self._all(query)}
+
+    def _all(self, query: sa.Select[Any]) -> Sequence[Any]:
+        return self._database.read(lambda connection: connection.execute(query).all())
+
+    def stop_waiting(self) -> None:
+        """From now on a server that is gone is told at once, as when a run is asked to end."""
+        self._database.stop_waiting()
 
     def close(self) -> None:
         """Release the connections."""
-        self._engine.dispose()
+        self._database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -424,28 +420,15 @@ class Store:
         self.close()
 
 
-def _delete_answers(connection: sa.Connection, ids: Sequence[str]) -> None:
-    for at in range(0, len(ids), CHUNK):
-        connection.execute(_answers.delete().where(_answers.c.id.in_(ids[at : at + CHUNK])))
+def _holds(connection: sa.Connection, values: Mapping[str, Any]) -> bool:
+    """Whether this very attempt is stored, as this process would store it."""
+    # Another run may have superseded it since.
+    columns = [_trials.c[name] for name in values if name != "final"]
+    same = (_trials.c.key == values["key"]) & (_trials.c.attempt == values["attempt"])
+    found = connection.execute(sa.select(*columns).where(same)).first()
+    return found is not None and all(values[name] == v for name, v in found._mapping.items())
 
 
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout=30000")
-    # WAL lets readers work during a run; FULL makes each commit survive a power cut.
-    for left in reversed(range(100)):
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            break
-        except sqlite3.OperationalError as error:
-            # Two processes that open a new file at once don't wait for each other here.
-            if not left or "locked" not in str(error):
-                raise
-            time.sleep(0.02)
-    cursor.execute("PRAGMA synchronous=FULL")
-    cursor.close()
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(getattr(error, "orig", None) or error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+def _delete(connection: sa.Connection, column: sa.Column[Any], those: Sequence[str]) -> None:
+    for at in range(0, len(those), CHUNK):
+        connection.execute(sa.delete(column.table).where(column.in_(those[at : at + CHUNK])))

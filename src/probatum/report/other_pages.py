@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probatum.evidence.answers import Remembered
+from probatum.evidence.database import shown
 from probatum.evidence.detail import Estimate
 from probatum.evidence.forms import number as is_number
 from probatum.evidence.model import Claim, Paper, Within
@@ -61,7 +62,7 @@ def _store_content(papers: Sequence[Paper], store: Store) -> dict[str, Any]:
         for slug, (trials, _) in sorted(tally.items())
     ]
     return {
-        "where": store.url.render_as_string(hide_password=True),
+        "where": shown(store.url),
         "trials": sum(trials for trials, _ in tally.values()),
         "table": Table("Trials in the store", ("paper", "trials"), tuple(lines)),
     }
