@@ -21,8 +21,6 @@ TOOL = ROOT / "tools" / "build_twice.py"
 # --- nothing that a user hands in is unpickled or evaluated ------------------------------------
 
 ALLOWED = {
-    ("evidence/cluster.py", "pickle.loads"): "what our function on a node sent, which can run code",
-    ("evidence/node.py", "pickle.loads"): "what the engine sent to a node, which runs its code",
     ("evidence/executors.py", "pickle.loads"): "what a worker process of ours sent over our pipe",
     ("evidence/worker.py", "pickle.loads"): "what the engine sent to its worker over its own pipe",
 }
@@ -32,7 +30,6 @@ LOADERS = {
     "torch": ("load",),
     "yaml": ("load", "load_all", "full_load", "unsafe_load"),
     "pandas": ("read_pickle", "read_hdf", "eval"),
-    "ray": ("loads",),
     "numpy": ("load",),
 }
 ALIASES = {"np": "numpy", "pd": "pandas"}
