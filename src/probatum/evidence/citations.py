@@ -348,7 +348,7 @@ def measured_with(slug: str, sidecar: Mapping[str, Any], experiment: str) -> tup
 
 def _versions(environments: Iterable[Mapping[str, Any]]) -> str:
     """Versions of probatum among environments: one, unless it was upgraded on the way."""
-    found = {e.get("versions", {}).get("probatum") for e in environments}
+    found = {e["versions"].get("probatum") for e in environments}
     return ", ".join(sorted(str(version) for version in found if version))
 
 
