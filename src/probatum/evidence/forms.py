@@ -104,7 +104,7 @@ ENVIRONMENT: Form = {
     "?system": text,
     "?cores": number,
     "?memory_gb": number,
-    "?versions": {"*": text},
+    "versions": {"*": text},
 }
 SIDECAR: Form = {
     "*": {
