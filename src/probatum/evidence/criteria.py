@@ -124,6 +124,12 @@ class Every:
     at_least: int = 1
     case: str | None = None
 
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.high + self.slack) and self.slack >= 0):
+            raise ValueError(
+                f"a limit needs a finite high and slack >= 0, got {self.high} and {self.slack}"
+            )
+
 
 @dataclass(frozen=True)
 class AllOf:
