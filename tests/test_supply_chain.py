@@ -30,6 +30,7 @@ LOADERS = {
     "torch": ("load",),
     "yaml": ("load", "load_all", "full_load", "unsafe_load"),
     "pandas": ("read_pickle", "read_hdf", "eval"),
+    "ray": ("loads",),
     "numpy": ("load",),
 }
 ALIASES = {"np": "numpy", "pd": "pandas"}
