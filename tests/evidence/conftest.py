@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from probatum.evidence.store import Store
 
@@ -24,6 +27,27 @@ def file_store(tmp_path: Path) -> Iterator[Store]:
     """An empty store in a file, in a folder of its own."""
     with Store(f"sqlite:///{tmp_path}/store/evidence.db") as opened:
         yield opened
+
+
+@pytest.fixture
+def locked(file_store: Store) -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Has another process's lock lie on the file store while a block lasts."""
+
+    @sa.event.listens_for(file_store._engine, "connect")
+    def impatient(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute("PRAGMA busy_timeout=50")
+
+    @contextlib.contextmanager
+    def lock() -> Iterator[None]:
+        file_store.close()
+        holder = sqlite3.connect(str(file_store.url.database), isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+        try:
+            yield
+        finally:
+            holder.close()
+
+    return lock
 
 
 @pytest.fixture

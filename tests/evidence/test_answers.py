@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -186,22 +186,14 @@ def test_a_store_without_answers_is_taken_on(store_url: str) -> None:
         assert len(store.answers()) == 1
 
 
-def test_a_locked_store_is_told(file_store: Store) -> None:
+def test_a_locked_store_is_told(
+    file_store: Store, locked: Callable[[], AbstractContextManager[None]]
+) -> None:
     store = file_store
-
-    @sa.event.listens_for(store._engine, "connect")
-    def impatient(connection: sqlite3.Connection, _: object) -> None:
-        connection.execute("PRAGMA busy_timeout=50")
-
-    store.close()
-    holder = sqlite3.connect(str(store.url.database), isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    try:
+    with locked():
         for write in (lambda: store.remember([ANSWER]), lambda: store.forget_answers(["x"])):
             with pytest.raises(StoreError, match="can't write to the store: database is locked"):
                 write()
-    finally:
-        holder.close()
     with store._engine.begin() as connection:
         connection.execute(sa.text("drop table answers"))
     with pytest.raises(StoreError, match="can't read the store: no such table"):

@@ -11,6 +11,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -223,23 +224,15 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     assert "can't open the store mysql://me:***@localhost/x: stores are SQLite files" in said
 
 
-def test_a_locked_store_is_told(file_store: Store) -> None:
+def test_a_locked_store_is_told(
+    file_store: Store, locked: Callable[[], AbstractContextManager[None]]
+) -> None:
     store = file_store
-
-    @sa.event.listens_for(store._engine, "connect")
-    def impatient(connection: sqlite3.Connection, _: object) -> None:
-        connection.execute("PRAGMA busy_timeout=50")
-
-    store.close()
-    holder = sqlite3.connect(str(store.url.database), isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    try:
+    with locked():
         for write in (lambda: add(store), lambda: store.forget(["k"])):
             with pytest.raises(StoreError, match="can't write to the store: database is locked"):
                 write()
         assert not list(store.records())
-    finally:
-        holder.close()
     assert add(store)
 
 

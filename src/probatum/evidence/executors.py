@@ -15,25 +15,18 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from types import FrameType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from probatum.evidence.processes import EXIT_ZERO, WorkerContext
 from probatum.evidence.trial import Outcome, Task
 from probatum.evidence.worker import ThreadLimit, attempt, failed, work
 
-__all__ = [
-    "Executor",
-    "Executors",
-    "InlineExecutor",
-    "LocalExecutor",
-    "local_executors",
-    "unsent",
-]
+__all__ = ["Executor", "InlineExecutor", "LocalExecutor"]
 
 # So many times in a row may the pool break with no trial finished in between.
 _MOST_BREAKS = 3
@@ -78,27 +71,6 @@ class Executor(Protocol):
 
     def stop(self) -> None:
         """Drop what is pending and end what runs, at once."""
-
-
-Executors: TypeAlias = Callable[[bool], Executor]
-"""Gives an executor; True for trials that must run one at a time, with nothing beside them."""
-
-
-def local_executors(jobs: int) -> Executors:
-    """Executors with that many workers on this machine; with 0, in this process.
-
-    Examples
-    --------
-    >>> with local_executors(4)(True) as executor:
-    ...     executor.jobs
-    1
-    """
-
-    def executor(alone: bool) -> Executor:
-        workers = min(jobs, 1) if alone else jobs
-        return LocalExecutor(workers) if workers else InlineExecutor()
-
-    return executor
 
 
 class _OutOfTime(BaseException):
@@ -291,7 +263,8 @@ class LocalExecutor:
 
     def _outcome(self, task: Task, future: Any) -> Outcome:
         if isinstance(future, _Unsent):
-            return unsent(future.error)
+            outcome = failed(future.error, time.time(), 0.0)
+            return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
         error = future.exception()
         if error is None:
             outcome = pickle.loads(future.result())
@@ -320,12 +293,6 @@ class _Unsent:
 
     def exception(self) -> None:
         return None
-
-
-def unsent(error: Exception) -> Outcome:
-    """The outcome of a trial that no worker could be told of."""
-    outcome = failed(error, time.time(), 0.0)
-    return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
 
 
 def _broken(future: Any) -> bool:

@@ -19,7 +19,7 @@ from probatum.evidence.decide import (
     replicates_budget,
     untested,
 )
-from probatum.evidence.executors import Executor, Executors, local_executors
+from probatum.evidence.executors import Executor, InlineExecutor, LocalExecutor
 from probatum.evidence.keys import arm_groups, prepare_key, trial_fingerprint, trial_key
 from probatum.evidence.measure import Evidence
 from probatum.evidence.model import (
@@ -175,8 +175,6 @@ class Run:
             memory_gb=self.budget.memory_gb,
             threads=self.budget.threads,
             prepared=prepared,
-            prepare=self.experiment.prepare or "",
-            gpu=self.budget.gpu,
         )
 
     def _prepare_key(self, dataset: Dataset, replicate: int) -> str:
@@ -423,7 +421,6 @@ def execute(
     jobs: int = 1,
     fresh: bool = False,
     watcher: Watcher | None = None,
-    executors: Executors | None = None,
 ) -> RunReport:
     """Run what the claims of a selection still need, and decide them.
 
@@ -440,8 +437,6 @@ def execute(
     fresh : bool
         Forget stored trials of these claims first.
     watcher : Watcher, optional
-    executors : callable, optional
-        Gives executors in the place of those with `jobs` workers here.
 
     Returns
     -------
@@ -464,10 +459,9 @@ def execute(
     shared = [run for run in runs if not run.experiment.exclusive]
     alone = [run for run in runs if run.experiment.exclusive]
     # Timings come last and one at a time, so that nothing else of ours runs beside them.
-    executors = executors or local_executors(jobs)
-    for group, one in ((shared, False), *(([run], True) for run in alone)):
+    for group, workers in ((shared, jobs), *(([run], min(jobs, 1)) for run in alone)):
         if group:
-            with executors(one) as executor:
+            with LocalExecutor(workers) if workers else InlineExecutor() as executor:
                 engine.drive(group, executor)
     return _report(selection, runs, profile, engine, time.perf_counter() - started)
 

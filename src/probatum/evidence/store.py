@@ -145,10 +145,6 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _described(elsewhere: Mapping[str, Any] | None = None) -> str:
-    return json.dumps(elsewhere or environment(), sort_keys=True)
-
-
 def _dumped_rows(rows: Iterable[Row]) -> str:
     plain = [
         [row.arm, row.case, row.x, dict(row.values), {k: list(v) for k, v in row.counts.items()}]
@@ -237,7 +233,7 @@ class Store:
 
     def __init__(self, url: str = DEFAULT_URL, *, patience: float | None = None) -> None:
         self.url = address(url)
-        self._environments: dict[str, str] = {}
+        self._environment = ""
         self._database = Database(self.url, patience)
         self._engine = self._database.engine
         self._database.open(lambda database: bring_up_to_date(database, _meta))
@@ -253,7 +249,8 @@ class Store:
             return Path(str(self.url.database)).resolve().parent
         return Path(".probatum").resolve()
 
-    def _environment_id(self, connection: sa.Connection, described: str) -> str:
+    def _environment_id(self, connection: sa.Connection) -> str:
+        described = json.dumps(environment(), sort_keys=True)
         found = hashlib.sha256(described.encode()).hexdigest()[:16]
         row = insert(connection, _environments).values(id=found, described=described)
         connection.execute(row.on_conflict_do_nothing())
@@ -264,13 +261,12 @@ class Store:
     ) -> bool:
         """Store one attempt durably; False if it, or a good end of the trial, is stored already."""
         values = _row_of(task, outcome, paper, fingerprint, final)
-        described, tries = _described(outcome.environment), 0
+        tries = 0
 
         def write(connection: sa.Connection) -> bool:
             nonlocal tries
             tries += 1
-            known = self._environments.get(described)
-            values["environment"] = known or self._environment_id(connection, described)
+            values["environment"] = self._environment or self._environment_id(connection)
             if tries > 1 and _holds(connection, values):
                 return True
             if task.attempt > 1:
@@ -293,7 +289,7 @@ class Store:
             return tries > 1 and self._database.read(lambda c: _holds(c, values))
         if stored:
             # Not before it was committed.
-            self._environments[described] = values["environment"]
+            self._environment = values["environment"]
         return stored
 
     def add_all(self, ended: Sequence[tuple[Task, Outcome, str, str]]) -> bool:
@@ -302,21 +298,18 @@ class Store:
         Beside each task and outcome stand the paper and the fingerprint.
         """
         rows = [_row_of(*one, True) for one in ended]
-        described = [_described(outcome.environment) for _, outcome, _, _ in ended]
-        found: dict[str, str] = {}
 
-        def write(connection: sa.Connection) -> None:
-            for text in dict.fromkeys(described):
-                found[text] = self._environments.get(text) or self._environment_id(connection, text)
-            for row, text in zip(rows, described, strict=True):
-                row["environment"] = found[text]
+        def write(connection: sa.Connection) -> str:
+            found = self._environment or self._environment_id(connection)
+            for row in rows:
+                row["environment"] = found
             connection.execute(_trials.insert(), rows)
+            return found
 
         try:
-            self._database.write(write)
+            self._environment = self._database.write(write)
         except sa.exc.IntegrityError:
             return False
-        self._environments.update(found)
         return True
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:
@@ -364,7 +357,7 @@ class Store:
         wanted = sorted({answer.id: answer for answer in answers}.items())
 
         def write(connection: sa.Connection) -> None:
-            environment_id = self._environment_id(connection, _described())
+            environment_id = self._environment_id(connection)
             rows = [row_of(answer, environment_id) for _, answer in wanted]
             put = insert(connection, _answers)
             columns = {c.name: put.excluded[c.name] for c in _answers.c}

@@ -41,10 +41,7 @@ class BadResult(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value.
-
-    ``prepare`` names what fills ``prepared``, for a machine that can't see that folder.
-    """
+    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value."""
 
     key: str
     target: str
@@ -60,8 +57,6 @@ class Task:
     prepared: Path | None = None
     kind: Literal["trial", "prepare"] = "trial"
     attempt: int = 1
-    prepare: str = ""
-    gpu: bool = False
 
     @property
     def arm(self) -> str:
@@ -74,8 +69,7 @@ class Outcome:
     """How one attempt ended, with its rows where it went well.
 
     ``unavailable`` says what would mend it where data or an extra is missing: such a trial was
-    not run, and is no result. ``environment`` describes machine and versions where those are not
-    the ones of whoever stores it.
+    not run, and is no result.
     """
 
     status: Status
@@ -87,7 +81,6 @@ class Outcome:
     started: float = field(default_factory=time.time)
     transient: bool = False
     unavailable: str = ""
-    environment: Mapping[str, Any] | None = None
 
 
 def stream_seed(experiment: str, dataset: str, replicate: int, stream: str) -> int:

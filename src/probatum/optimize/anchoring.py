@@ -156,6 +156,7 @@ def tikhonov(base: Base) -> Method:
     One step of the anchored fixed-point iteration for T(x) = -x, from 1 with anchor 1:
 
     >>> import numpy as np
+    >>> from probatum.optimize import BASES
     >>> x = np.array([1.0])
     >>> halpern = tikhonov(BASES["picard"])(x, x.copy(), lambda k: (1 - 1 / (k + 2), 1 / (k + 2)))
     >>> point = next(halpern)

@@ -12,7 +12,7 @@ from typing import Any
 from probatum.evidence.detail import Estimate, PartDetail
 from probatum.evidence.model import Within
 from probatum.evidence.procedures import Look
-from probatum.report.wording import scaled
+from probatum.report.wording import effect_said, scaled
 
 __all__ = [
     "MOST_FACETS",
@@ -51,15 +51,7 @@ def axis_title(part: PartDetail, of: str, *, alone: bool = True) -> str:
 
 def effect_title(part: PartDetail, of: str) -> str:
     """What an effect is, in a few words."""
-    if part.scale == "rate":
-        return f"rate of {of}"
-    if part.scale == "worst":
-        return f"largest {of}"
-    if part.scale == "absolute":
-        return of
-    if part.scale == "log-ratio":
-        return f"{of}, its own over the rival's"
-    return f"{of}, how much better" if part.better else f"{of}, less the rival's"
+    return effect_said(of, part.scale, part.better)
 
 
 def forest_plot(

@@ -25,7 +25,15 @@ from probatum.report.wording import (
     number,
 )
 
-__all__ = ["VERDICTS", "ClaimPage", "Figure", "Table", "paper_content", "verdict_counts"]
+__all__ = [
+    "VERDICTS",
+    "ClaimPage",
+    "Figure",
+    "Table",
+    "paper_content",
+    "pasteable",
+    "verdict_counts",
+]
 
 VERDICTS = ("holds", "fails", "undecided", "untested")
 _UNITS = {"cores": "cores", "memory_gb": "GB"}
@@ -111,7 +119,7 @@ def paper_content(paper: Paper, shipped: Source | None, store: Source | None) ->
         "fidelity": FIDELITY[paper.fidelity],
         "install": install_line(*paper.extras) if paper.extras else "pip install probatum",
         "references": references,
-        "example": next(filter(None, map(_pasteable, references)), ""),
+        "example": next(filter(None, map(pasteable, references)), ""),
         "claims": claims,
         "counts": verdict_counts(page.verdict for page in claims),
         "stale": [p for p in claims if p.evidence is not None and not p.evidence.fresh],
@@ -122,7 +130,8 @@ def paper_content(paper: Paper, shipped: Source | None, store: Source | None) ->
     }
 
 
-def _pasteable(reference: Reference) -> str:
+def pasteable(reference: Reference) -> str:
+    """A method's example with the import that it needs; empty where there is none."""
     if not reference.example:
         return ""
     return f"{reference.imported}\n\n{reference.example}"

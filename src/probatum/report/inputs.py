@@ -28,17 +28,17 @@ def digest_of(*parts: Any) -> str:
 
 
 def paper_digest(
-    paper: Paper, shipped: Path, fresh: Mapping[str, bool], stored: tuple[int, ...]
+    paper: Paper, shipped: Path, fresh: Mapping[str, bool], stored: tuple[int, int], altered: bool
 ) -> str:
     """Digest of what a paper's page says: facts, evidence, whether it is fresh, and our code.
 
-    ``stored`` are the number and the last of the paper's trials in a store, and what else it
-    depends on.
+    ``stored`` are the number and the last of the paper's trials in a store, ``altered`` says
+    whether shipped files are other than they were.
     """
     evidence = [_file(shipped / f"{paper.slug}{suffix}") for suffix in (".csv", ".json")]
     described = [paper_facts(paper), repr(paper)]
     sources = sorted({_package(method.partition(":")[0]) for method in paper.methods})
-    return digest_of(_engine(), described, evidence, dict(fresh), stored, sources)
+    return digest_of(_engine(), described, evidence, dict(fresh), stored, altered, sources)
 
 
 def _file(path: Path) -> str:

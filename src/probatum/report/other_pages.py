@@ -20,7 +20,7 @@ from probatum.report import calibration
 from probatum.report.charts import effects_plot
 from probatum.report.content import Figure, Table
 from probatum.report.prose import to_html
-from probatum.report.wording import scaled
+from probatum.report.wording import effect_said, scaled
 
 __all__ = ["evidence_content", "own_content", "verdicts_content"]
 
@@ -191,9 +191,7 @@ class _Seen:
         better = metric.better if parts[0].stat.is_level else ""
         turn = scale == "log-ratio" and better == "lower"
         region = Region(-region.high, -region.low) if turn else region
-        named = {"log-ratio": f"{of}, its own over the rival's", "absolute": of}
-        said = named.get(scale, f"{of}, how much better" if better else f"{of}, less the rival's")
-        return cls(said, scale == "log-ratio", turn, region)
+        return cls(effect_said(of, scale, better), scale == "log-ratio", turn, region)
 
     @property
     def ends(self) -> tuple[str, str, str]:

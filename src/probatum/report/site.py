@@ -17,7 +17,7 @@ from probatum.evidence.citations import bibtex, measured_with
 from probatum.evidence.described import shipped_standing
 from probatum.evidence.model import Claim, Decision, Paper
 from probatum.evidence.shipped import freshness
-from probatum.evidence.shipped_index import SHIPPED, ShippedError, damage, damaged
+from probatum.evidence.shipped_index import SHIPPED, ShippedError, damaged, read_index
 from probatum.evidence.store import Store, StoreError
 from probatum.evidence.tool import Progress, silent
 from probatum.files import whole_file
@@ -124,6 +124,8 @@ class _Site:
         self.rows: list[dict[str, Any]] = []
         self.tally = store.tally() if store is not None else {}
         self.damaged = set(damaged(shipped))
+        # What is derived from altered files is not to be trusted either.
+        self.index = {} if "index.json" in self.damaged else _index(shipped)
 
     def open(self) -> None:
         """Make the folder, or see that it holds a site."""
@@ -157,14 +159,13 @@ class _Site:
 
     def _wanted(self, paper: Paper) -> _Asked | None:
         """What a paper's page is made from; None where it stands as it is."""
-        # What is derived from altered files is not to be trusted either.
         altered = bool(self.damaged & {f"{paper.slug}.csv", f"{paper.slug}.json", "index.json"})
         try:
             fresh, problem = freshness(paper, self.shipped), ALTERED if altered else ""
         except ShippedError as error:
             fresh, problem = {}, str(error)
         stored = self.tally.get(paper.slug, (0, 0))
-        digest = paper_digest(paper, self.shipped, fresh, (*stored, altered))
+        digest = paper_digest(paper, self.shipped, fresh, stored, altered)
         name = f"papers/{paper.slug}.html"
         known = self.before.get(name)
         same = known is not None and known.get("inputs") == digest and "row" in known
@@ -173,8 +174,10 @@ class _Site:
             self.rows.append(known["row"])
             self.built.problems += known["row"]["problems"]
             return None
+        index = {} if altered else self.index.get(paper.slug, {})
         url = self.store.url.render_as_string(hide_password=False) if self.store else ""
-        return _Asked(paper, name, digest, self.shipped, url if stored[0] else "", problem, altered)
+        url = url if stored[0] else ""
+        return _Asked(paper, name, digest, self.shipped, url, problem, altered, index)
 
     def add_overview(self) -> None:
         """Write the pages about all papers, and what pages share."""
@@ -183,7 +186,7 @@ class _Site:
         for row in rows:
             for verdict, n in row["counts"].items():
                 counts[verdict] += n
-        standing, wrong = _standing(self.papers, self.shipped)
+        standing, wrong = shipped_standing(self.papers, self.shipped)
         problems = list(dict.fromkeys([*wrong, *self.built.problems]))
         self.built.problems = problems
         self._add(
@@ -248,6 +251,14 @@ class _Site:
             draft.write_bytes(data)
 
 
+def _index(shipped: Path) -> dict[str, Any]:
+    """The shipped index; nothing where it can't be read, which is told with how evidence stands."""
+    try:
+        return read_index(shipped)
+    except ShippedError:
+        return {}
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A page to be made; plain enough to be sent to another process."""
@@ -257,8 +268,9 @@ class _Asked:
     digest: str
     shipped: Path
     store_url: str
-    problem: str
-    altered: bool
+    problem: str = ""
+    altered: bool = False
+    index: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -286,7 +298,7 @@ def _make(asked: _Asked, store: Store | None = None) -> _Made:
     paper, problems = asked.paper, [asked.problem] if asked.problem else []
     shipped = stored = None
     try:
-        shipped = from_shipped(paper, asked.shipped, trusted=not asked.altered)
+        shipped = from_shipped(paper, asked.shipped, asked.index)
     except ShippedError as error:
         problems += [str(error)] if str(error) not in problems else []
     if asked.store_url:
@@ -333,17 +345,6 @@ def _manifest(path: Path) -> dict[str, Any] | None:
     files = found.get("files")
     ours = isinstance(files, dict) and all(isinstance(entry, dict) for entry in files.values())
     return files if ours else {}
-
-
-def _standing(papers: Sequence[Paper], shipped: Path) -> tuple[dict[str, Any], list[str]]:
-    """How shipped evidence stands; an index that can't be read is one problem among others."""
-    try:
-        return shipped_standing(papers, shipped)
-    except ShippedError as error:
-        claims = sum(len(paper.claims) for paper in papers)
-        blank: dict[str, Any] = {"claims": claims, "fresh": 0}
-        blank |= {name: [] for name in ("stale", "missing", "rows")}
-        return blank, [str(error), *damage(shipped)]
 
 
 def _row(paper: Paper, content: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:

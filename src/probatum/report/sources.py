@@ -12,7 +12,7 @@ from probatum.evidence.detail import Detail, claim_detail
 from probatum.evidence.model import Claim, Decision, Paper, Profile
 from probatum.evidence.run import Run, Silent, open_runs
 from probatum.evidence.shipped import decision_from_json, freshness, read_records, shipped_runs
-from probatum.evidence.shipped_index import file_hash, read_index, read_sidecar
+from probatum.evidence.shipped_index import file_hash, read_sidecar
 from probatum.evidence.store import Store
 
 __all__ = ["Source", "from_shipped", "from_store"]
@@ -60,10 +60,12 @@ class Source:
         return None if claim.experiment is None else self.runs.get(claim.experiment.id)
 
 
-def from_shipped(paper: Paper, folder: Path, *, trusted: bool = True) -> Source | None:
+def from_shipped(
+    paper: Paper, folder: Path, index: Mapping[str, Any] | None = None
+) -> Source | None:
     """A paper's shipped evidence; None where there is none.
 
-    Decisions are taken from the index where it is ``trusted``, and made again where not.
+    ``index`` is the paper's entry in the shipped index; decisions it lacks are made again.
 
     Raises
     ------
@@ -74,8 +76,7 @@ def from_shipped(paper: Paper, folder: Path, *, trusted: bool = True) -> Source 
     if not records:
         return None
     sidecar = read_sidecar(paper.slug, folder)
-    index = read_index(folder).get(paper.slug, {}) if trusted else {}
-    decided = {claim: decision_from_json(entry) for claim, entry in index.items()}
+    decided = {claim: decision_from_json(entry) for claim, entry in (index or {}).items()}
     runs = {run.experiment.id: run for run in shipped_runs(paper, sidecar, records, decided)}
     digest = file_hash(folder / f"{paper.slug}.csv")
     return Source("shipped", runs, freshness(paper, folder), sidecar, digest=digest)

@@ -10,6 +10,7 @@ __all__ = [
     "FIDELITY",
     "GUARANTEES",
     "SCOPES",
+    "effect_said",
     "effect_words",
     "interval_words",
     "number",
@@ -73,6 +74,23 @@ def number(value: float | None, digits: int = 3) -> str:
         if "e" in said:
             said = f"{value:.{digits + 2}f}".rstrip("0")
     return said.replace("-", "−")
+
+
+def effect_said(of: str, scale: str, better: str) -> str:
+    """What an effect on a scale is, in a few words; ``better`` is empty for slopes and ranks.
+
+    Examples
+    --------
+    >>> effect_said("f1", "difference", "higher"), effect_said("pulls", "log-ratio", "lower")
+    ('f1, how much better', "pulls, its own over the rival's")
+    """
+    said = {
+        "rate": f"rate of {of}",
+        "worst": f"largest {of}",
+        "absolute": of,
+        "log-ratio": f"{of}, its own over the rival's",
+    }
+    return said.get(scale, f"{of}, how much better" if better else f"{of}, less the rival's")
 
 
 def scaled(value: float | None, factors: bool) -> str:

@@ -178,6 +178,7 @@ def optimal_threshold(
     For the F score the threshold is half of the best attainable score.
 
     >>> import numpy as np
+    >>> from probatum.supervised import LinearFractional
     >>> theta, score = optimal_threshold(np.array([0.1, 0.2, 0.6, 0.9]), LinearFractional.f1())
     >>> round(theta, 4), round(score, 4)
     (0.3947, 0.7895)
