@@ -138,11 +138,14 @@ def stat_value(stat: Stat, rows: Iterable[Row]) -> float:
     if len(set(xs)) < 2:
         raise Unmeasurable(f"a {stat.how} of {stat.of} needs at least two abscissae")
     if stat.how in ("spearman", "kendall"):
-        from scipy.stats import kendalltau, spearmanr
+        from scipy.stats import kendalltau, rankdata
 
         if len(set(ys)) < 2:
             raise Unmeasurable(f"no rank correlation: {stat.of} is constant")
-        return float((spearmanr if stat.how == "spearman" else kendalltau)(xs, ys).statistic)
+        if stat.how == "spearman":
+            # What spearmanr gives, without the test that takes most of its time.
+            return float(np.corrcoef(rankdata([xs, ys], axis=1))[0, 1])
+        return float(kendalltau(xs, ys).statistic)
     if stat.how == "loglog":
         if min(xs) <= 0 or min(ys) <= 0:
             raise Unmeasurable(f"a log-log slope of {stat.of} needs positive numbers")
