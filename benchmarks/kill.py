@@ -2,12 +2,14 @@
 
 For each executor and store: so many kills, one run to the end, and the same keys, rows and
 decisions must be there as without a kill, nothing twice, nothing left running. Exits with 1 if not.
-Without ``--postgres URL`` (a database whose tables may be dropped) only SQLite is tried.
+Without ``--postgres URL`` (a database whose tables may be dropped) a server is started for it where
+PostgreSQL is installed; where it is not, only SQLite is tried.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import sys
@@ -29,6 +31,7 @@ from killing import (
     sqlite_in,
     start,
 )
+from postgres import Server, why_none
 
 from probatum.evidence.database import address
 
@@ -79,20 +82,33 @@ def cases(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print a line per case; the exit code."""
+    """Try every case; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=50, help="of each case")
-    parser.add_argument("--postgres", metavar="URL", help="a database for the second store")
+    parser.add_argument(
+        "--postgres",
+        metavar="URL",
+        help="a database for the second store, instead of a server of its own",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        if not options.postgres and not why_none():
+            options.postgres = stack.enter_context(contextlib.closing(Server())).new()
+        right = tell(options)
+    return 0 if right else 1
+
+
+def tell(options: argparse.Namespace) -> bool:
+    """Print a line per case; whether all is right."""
     right = True
     for case in cases(options):
         right &= case["same_decisions"] and case["same_trials"]
         right &= not case["drafts_left"] and not case["left_running"]
         said = json.dumps(case) if options.json else ", ".join(f"{k} {v}" for k, v in case.items())
         print(said, flush=True)
-    return 0 if right else 1
+    return right
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
@@ -203,13 +204,15 @@ def store_url(store: str | os.PathLike[str] | None) -> str:
 
     Examples
     --------
-    >>> store_url("evidence.db"), store_url("sqlite://")
-    ('sqlite:///evidence.db', 'sqlite://')
+    >>> store_url("evidence.db"), store_url("sqlite://"), store_url("postgres:me@host")
+    ('sqlite:///evidence.db', 'sqlite://', 'postgres:me@host')
     """
     if store is None:
         return "sqlite:///.probatum/evidence.db"
     named = os.fspath(store)
-    return named if "://" in named else f"sqlite:///{named}"
+    # Without its slashes an address would be taken for a file, with the password in its name.
+    is_url = "://" in named or re.match(r"postgres(ql)?(\+\w+)?:", named)
+    return named if is_url else f"sqlite:///{named}"
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ def claim(criterion: object, **changes: object) -> Claim:
         (lambda: Within(Stat("m"), "a", to=("b",)), "a region needs low <= high"),
         (lambda: Within(Stat("m"), "a", to=("b",), low=1, high=0), "a region needs low <= high"),
         (lambda: Within(Stat("m"), "a", to=("b",), low=math.nan), "a region needs low <= high"),
+        (lambda: replace(ABOVE, scale="log-ratio", low=701.0), "natural logarithms of factors"),
+        (lambda: replace(ABOVE, scale="log-ratio", low=-1e3, high=0.0), r"got \[-1000, 0\]"),
         (lambda: Rate("m", "a"), "anything would hold"),
         (lambda: AllOf(()), "at least one part"),
         (lambda: claim(Every("m", "z", high=0.0)), "has no arm 'z': it has a, b"),

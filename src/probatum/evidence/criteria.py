@@ -10,6 +10,9 @@ from probatum.evidence.naming import one_of
 
 __all__ = ["AllOf", "Criterion", "Every", "Rate", "Stat", "Within"]
 
+# A float holds no factor beyond it.
+_LARGEST_LOG = 700.0
+
 
 def _region(low: float, high: float) -> None:
     if math.isnan(low) or math.isnan(high) or low > high or (math.isinf(low) and math.isinf(high)):
@@ -71,6 +74,12 @@ class Within:
         if self.scale != "absolute" and not self.to:
             raise ValueError(f"a {self.scale} needs at least one rival in `to`")
         _region(self.low, self.high)
+        edges = [edge for edge in (self.low, self.high) if math.isfinite(edge)]
+        if self.scale == "log-ratio" and any(abs(edge) > _LARGEST_LOG for edge in edges):
+            raise ValueError(
+                f"edges of a log-ratio are natural logarithms of factors, within "
+                f"±{_LARGEST_LOG:g}, got [{self.low:g}, {self.high:g}]"
+            )
 
     def bounds(self, metric: tuple[float, float] | None) -> tuple[float, float] | None:
         """Smallest and largest possible effect, from the bounds of the metric it is of.

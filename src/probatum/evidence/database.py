@@ -7,6 +7,7 @@ commit went through and only the answer was lost.
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import sys
@@ -256,9 +257,17 @@ class Database:
 
     def _failed(self, what: str, error: Exception) -> StoreError:
         if not self._opened:
-            return StoreError(f"can't open the store {self.where}: {first_line(error)}")
+            why = f"{first_line(error)}{self._hint()}"
+            return StoreError(f"can't open the store {self.where}: {why}")
         hint = f"; {self._given_up}" if self._given_up else ""
         return StoreError(f"can't {what} the store: {first_line(error)}{hint}")
+
+    def _hint(self) -> str:
+        """What SQLite does not say of a file that it can't open."""
+        file = Path(str(self.url.database))
+        if self._server or not file.is_file() or os.access(file.parent, os.W_OK):
+            return ""
+        return f"; {file.parent} is read-only, and reading takes files beside it too: copy it"
 
     def close(self) -> None:
         """Release the connections."""

@@ -204,6 +204,9 @@ class _Worker(context.ForkServerProcess):
         super().__init__(*args, **kwargs)
         self.context = context
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open for as long as the process is)
+        # The worker maps the head, which must not lack room on the disk when it is written.
+        self._log.write(bytes(LOG_HEAD))
+        self._log.flush()
         fcntl.fcntl(self._log, fcntl.F_SETFL, os.O_APPEND)
         self._died: float | None = None
         self._terminated = False

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import math
+import os
+import tempfile
 import time
 import traceback
 from collections.abc import Iterable, Mapping
@@ -25,6 +29,7 @@ __all__ = [
     "Task",
     "TrialBlock",
     "checked_row",
+    "lacking",
     "run_task",
     "stream_seed",
 ]
@@ -33,6 +38,7 @@ Status = Literal["ok", "raised", "timeout", "crashed", "out of memory", "bad res
 STATUSES: tuple[Status, ...] = get_args(Status)
 TRANSIENT: frozenset[Status] = frozenset({"timeout", "crashed", "out of memory"})
 MOST_ROWS = 100_000
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 class BadResult(ValueError):
@@ -68,8 +74,8 @@ class Task:
 class Outcome:
     """How one attempt ended, with its rows where it went well.
 
-    ``unavailable`` says what would mend it where data or an extra is missing: such a trial was
-    not run, and is no result.
+    ``unavailable`` says what would mend it where data, an extra or room on the disk is missing:
+    such a trial was not run, and is no result.
     """
 
     status: Status
@@ -132,8 +138,7 @@ def run_task(task: Task) -> Outcome:
             seconds=time.perf_counter() - clock,
             started=started,
             transient=status in TRANSIENT or isinstance(error, OSError),
-            # Loaders say with a `remedy` how to get what is missing.
-            unavailable=_said(error) if getattr(error, "remedy", "") else "",
+            unavailable="" if error is None else lacking(error, task.prepared),
         )
 
     try:
@@ -147,6 +152,32 @@ def run_task(task: Task) -> Outcome:
         return ended("out of memory", error)
     except Exception as error:
         return ended("raised", error)
+
+
+def lacking(error: BaseException, folder: Path | None = None) -> str:
+    """What must be mended before a trial that ended so can be run at all; empty if nothing.
+
+    A disk without room, be it that of the folder it was given, is no fault of what was tried.
+    """
+    # Loaders say with a `remedy` how to get what is missing.
+    if getattr(error, "remedy", ""):
+        return _said(error)
+    if not isinstance(error, OSError):
+        return ""
+    if error.errno in _NO_ROOM:
+        return f"{os.strerror(error.errno)}{f': {error.filename}' if error.filename else ''}"
+    if error.errno is None:
+        # Raised by a library that tells how many bytes it wrote, and no more.
+        for place in (folder, Path(), tempfile.gettempdir()):
+            if place is not None and _is_full(place):
+                return f"{os.strerror(errno.ENOSPC)}: {_said(error)}"
+    return ""
+
+
+def _is_full(folder: str | Path) -> bool:
+    with contextlib.suppress(OSError, AttributeError):
+        return os.statvfs(folder).f_bavail == 0
+    return False
 
 
 def _said(error: BaseException | None) -> str:

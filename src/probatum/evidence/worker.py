@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from probatum.evidence.prepared import run_prepare
-from probatum.evidence.trial import Outcome, Task, run_task
+from probatum.evidence.trial import Outcome, Task, lacking, run_task
 
 __all__ = [
     "LOG_HEAD",
@@ -66,6 +66,7 @@ def failed(error: BaseException, started: float, seconds: float) -> Outcome:
         peak_mb=peak_mb(),
         started=started,
         transient=short,
+        unavailable=lacking(error),
     )
 
 
@@ -188,7 +189,6 @@ def open_log(file: int) -> None:
 class _Log:
     def __init__(self, file: int) -> None:
         self.file = file
-        os.ftruncate(file, LOG_HEAD)
         # Mapped, which is cheaper than a write per trial.
         self.head = mmap.mmap(file, LOG_HEAD)
         self.start(b"\n")
