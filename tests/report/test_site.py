@@ -166,6 +166,26 @@ def test_altered_evidence_is_told_on_its_page_and_not_cited(made, tmp_path):
     assert "@misc" in (whole.folder / "papers" / f"{papers[0].slug}.html").read_text()
 
 
+def test_evidence_that_cannot_be_cited_is_shown_and_said(made, tmp_path):
+    papers, shipped = made
+    folder = tmp_path / "shipped"
+    shutil.copytree(shipped, folder)
+    slug = papers[0].slug
+    sidecar = json.loads((folder / f"{slug}.json").read_text())
+    for entry in sidecar.values():
+        del entry["measured"]
+    (folder / f"{slug}.json").write_text(json.dumps(sidecar))
+    # As where the list of files is not there to say that one was changed.
+    (folder / "SHA256SUMS").unlink(missing_ok=True)
+    built = build(tmp_path / "site", papers, shipped=folder)
+    said = [p for p in built.problems if f"{slug}.json does not say when" in p]
+    assert said
+    text = (built.folder / "papers" / f"{slug}.html").read_text()
+    assert "does not say when" in text
+    assert "@misc" not in text
+    assert '<section class="claim holds"' in text
+
+
 def test_an_index_that_cannot_be_read_leaves_the_site(made, tmp_path):
     papers, shipped = made
     folder = tmp_path / "shipped"

@@ -314,10 +314,14 @@ def _make(asked: _Asked, store: Store | None = None) -> _Made:
     except (ArithmeticError, ValueError) as error:
         problems.append(f"{paper.slug}: its evidence can't be shown: {error}")
         content = paper_content(paper, None, None)
-    citations = {
-        p.claim.id: "" if asked.altered else _citation(paper, p.claim, p.evidence)
-        for p in content["claims"]
-    }
+    citations = {}
+    for part in content["claims"]:
+        citations[part.claim.id] = ""
+        try:
+            if not asked.altered:
+                citations[part.claim.id] = _citation(paper, part.claim, part.evidence)
+        except ShippedError as error:
+            problems += [str(error)] if str(error) not in problems else []
     text = page(
         "paper.html",
         asked.name,
