@@ -8,7 +8,7 @@ import math
 import time
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "ATTEMPTS",
     "STATUSES",
     "BadResult",
     "Outcome",
@@ -33,6 +34,8 @@ Status = Literal["ok", "raised", "timeout", "crashed", "out of memory", "bad res
 STATUSES: tuple[Status, ...] = get_args(Status)
 TRANSIENT: frozenset[Status] = frozenset({"timeout", "crashed", "out of memory"})
 MOST_ROWS = 100_000
+ATTEMPTS = 2
+"""How often a trial is tried whose failure may pass."""
 
 
 class BadResult(ValueError):
@@ -41,7 +44,10 @@ class BadResult(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value."""
+    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value.
+
+    ``prepare`` names what makes the folder ``prepared``, for where it isn't there.
+    """
 
     key: str
     target: str
@@ -54,7 +60,9 @@ class Task:
     seconds: float
     memory_gb: float
     threads: int = 1
+    gpu: bool = False
     prepared: Path | None = None
+    prepare: str = ""
     kind: Literal["trial", "prepare"] = "trial"
     attempt: int = 1
 
@@ -63,13 +71,21 @@ class Task:
         """The arm's id, or ``*`` where all arms run together."""
         return self.arms[0].id if len(self.arms) == 1 else "*"
 
+    def preparing(self) -> Task:
+        """What makes the folder that this trial reads, as a task of its own."""
+        assert self.prepared is not None
+        assert self.prepare
+        key = self.prepared.name
+        return replace(self, key=key, kind="prepare", target=self.prepare, attempt=1)
+
 
 @dataclass(frozen=True)
 class Outcome:
     """How one attempt ended, with its rows where it went well.
 
     ``unavailable`` says what would mend it where data or an extra is missing: such a trial was
-    not run, and is no result.
+    not run, and is no result. ``environment`` is the machine with its versions, where that is not
+    the one that stores the outcome.
     """
 
     status: Status
@@ -81,6 +97,7 @@ class Outcome:
     started: float = field(default_factory=time.time)
     transient: bool = False
     unavailable: str = ""
+    environment: Mapping[str, Any] | None = None
 
 
 def stream_seed(experiment: str, dataset: str, replicate: int, stream: str) -> int:
