@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
 from pathlib import Path
@@ -19,6 +19,7 @@ from probatum.evidence.model import PROFILES
 if TYPE_CHECKING:
     import pandas as pd
 
+    from probatum.evidence.executors import Executor
     from probatum.evidence.model import Profile
     from probatum.evidence.opened import Own
     from probatum.evidence.run import RunReport, Watcher
@@ -86,6 +87,7 @@ def check(
     profile: Profile = "quick",
     replicates: int | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     store: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     watcher: Watcher | None = None,
@@ -105,6 +107,9 @@ def check(
         Most replicates, instead of the profile's.
     jobs : int, optional
         Worker processes, one per processor by default; 0 runs trials in this process.
+    cluster : str, optional
+        Run trials on a Ray cluster instead: ``HOST:PORT``, or ``auto`` for the one of this machine,
+        which is started if there is none.
     store : str or Path, optional
         File or SQLAlchemy URL of the store; ``.probatum/evidence.db`` by default.
     fresh : bool
@@ -132,6 +137,8 @@ def check(
         data or a method is not what the claims' experiments take.
     TypeError
         For arguments of another type, such as names in one list.
+    probatum.evidence.cluster.ClusterError
+        If the cluster can't be reached, or a node of it can't run the trials as this machine would.
 
     Examples
     --------
@@ -140,13 +147,14 @@ def check(
     >>> decisions[0].claim
     'threshold-form'
     """
-    _refuse_misuse(names, profile, replicates, jobs, store)
+    _refuse_misuse(names, profile, replicates, jobs, cluster, store)
     own = _own(data, data_options, arms)
     ran = run_check(
         *selected(catalog.load(), list(names), own),
         profile=profile,
         replicates=replicates,
         jobs=jobs,
+        cluster=cluster,
         store=store_url(store),
         fresh=fresh,
         watcher=watcher,
@@ -177,7 +185,7 @@ def _own(data: Any, options: Any, arms: Any) -> Own:
 
 
 def _refuse_misuse(
-    names: tuple[Any, ...], profile: Any, replicates: Any, jobs: Any, store: Any
+    names: tuple[Any, ...], profile: Any, replicates: Any, jobs: Any, cluster: Any, store: Any
 ) -> None:
     for name in names:
         if not isinstance(name, str):
@@ -186,6 +194,10 @@ def _refuse_misuse(
         raise ValueError(f"profile must be one of {', '.join(PROFILES)}, got {profile!r}")
     _refuse_number("replicates", replicates, 1, MOST_REPLICATES)
     _refuse_number("jobs", jobs, 0, MOST_JOBS)
+    if cluster is not None and not isinstance(cluster, str):
+        raise TypeError(f"cluster must be a str, got {cluster!r}")
+    if cluster is not None and jobs is not None:
+        raise ValueError("jobs is for this machine: leave out cluster, or it")
     if store is not None and not isinstance(store, str | os.PathLike):
         raise TypeError(f"store must be a file or a URL, not {type(store).__name__}")
 
@@ -266,6 +278,7 @@ def run_check(
     profile: Profile,
     replicates: int | None,
     jobs: int | None,
+    cluster: str | None,
     store: str,
     fresh: bool,
     watcher: Watcher | None,
@@ -282,7 +295,7 @@ def run_check(
 
     kept, lost = runnable(wanted)
     noting = Noting(kept, own, profile, replicates, watcher)
-    with Store(store) as opened:
+    with Store(store) as opened, _executors(cluster, kept) as executors:
         if fresh:
             # Not before it is known that the run can begin.
             open_runs(kept, profile, replicates)
@@ -296,6 +309,7 @@ def run_check(
                 jobs=default_jobs() if jobs is None else jobs,
                 fresh=fresh,
                 watcher=noting,
+                executors=executors,
             )
         except BaseException:
             # What ended the run is what is told, and at once.
@@ -315,6 +329,21 @@ def run_check(
         for paper, claim in wanted
     ]
     return Ran(report, [*lost.values(), *report.problems], failures, closed)
+
+
+@contextlib.contextmanager
+def _executors(
+    cluster: str | None, selection: list[tuple[Paper, Claim]]
+) -> Iterator[Callable[[bool], Executor] | None]:
+    """What gives executors on a cluster, if one is named; it is left after the block."""
+    if cluster is None:
+        yield None
+        return
+    from probatum.evidence.cluster import Cluster
+
+    extras = sorted({extra for paper, _ in selection for extra in paper.extras})
+    with Cluster(cluster, tuple(extras)) as connected:
+        yield connected.executor
 
 
 def selected(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import sqlite3
@@ -90,3 +91,12 @@ def store_urls(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], s
 def store_url(store_urls: Callable[[], str]) -> str:
     """The address of a store that is not there yet."""
     return store_urls()
+
+
+@pytest.fixture(scope="session")
+def ray() -> None:
+    """Ray is installed; tests without it skip, or fail where nothing may be missing."""
+    if importlib.util.find_spec("ray") is None:
+        if os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
+            pytest.fail("trials must be run on a cluster here, but ray is not installed")
+        pytest.skip("ray is not installed")

@@ -23,7 +23,7 @@ from trials_for_engine import arm, dataset
 
 from probatum.evidence import Metric, Row
 from probatum.evidence.run import execute
-from probatum.evidence.store import Record, Store, StoreError, plain_size
+from probatum.evidence.store import Record, Store, StoreError, environment, plain_size
 from probatum.evidence.trial import Outcome, Task, run_task
 
 HERE = Path(__file__).parent
@@ -102,6 +102,20 @@ def test_an_attempt_is_stored_once_and_the_last_is_final(store: Store) -> None:
     assert not list(store.records("other"))
     store.forget(["k"])
     assert not list(store.records(attempts=True))
+
+
+def test_each_attempt_has_the_machine_that_it_ran_on(store: Store) -> None:
+    node = {"host": "node7", "cores": 64, "versions": {"numpy": "2.9"}}
+    there = Outcome("ok", ROWS, environment=node)
+    assert add(store)
+    assert add(store, replace(TASK, key="k2"), there)
+    more = [(replace(TASK, key="k3"), there), (replace(TASK, key="k4"), Outcome("ok", ROWS))]
+    assert store.add_all([(one, outcome, "toy", "f") for one, outcome in more])
+    machines = store.environments()
+    assert len(machines) == 2
+    found = {record.key: machines[record.environment] for record in store.records()}
+    assert found["k2"] == found["k3"] == node
+    assert found["k"] == found["k4"] == environment()
 
 
 def test_the_environment_is_there_even_if_the_first_row_was_not(store: Store) -> None:

@@ -27,6 +27,7 @@ from probatum.cli.exits import (
 )
 from probatum.cli.options import (
     AsJson,
+    Cluster_,
     Profile_,
     ProfileName,
     Store_,
@@ -78,6 +79,7 @@ def check(
             "--jobs", min=0, max=api.MOST_JOBS, help="Worker processes; 0 runs trials in this one."
         ),
     ] = None,
+    cluster: Cluster_ = None,
     replicates: Annotated[
         int | None,
         typer.Option(
@@ -122,6 +124,9 @@ def check(
 ) -> int:
     """Try claims: run the trials they still need, and decide them by valid statistics."""
     _refuse_misuse(names or [], everything, plan, fresh, ship, profile, replicates)
+    if cluster is not None and (plan or jobs is not None):
+        what = "--plan runs nothing" if plan else "--jobs is for this machine"
+        raise Ended(MISUSED, f"{what}: leave out --cluster, or it")
     own = _own(data or [], target, with_ or [], arm or [])
     if own and (ship or against):
         raise Ended(MISUSED, "evidence on data or methods of your own can't be shipped or compared")
@@ -142,7 +147,7 @@ def check(
             return _plan(selection, url, profile, replicates, jobs, as_json)
         lost = _nothing_to_compare(selection, index, ship) if against else []
         lost += shipped_index.damage(shipped_index.SHIPPED) if against else []
-        ran = _run(selection, closed, quiet, profile, replicates, jobs, url, fresh, own)
+        ran = _run(selection, closed, quiet, profile, replicates, jobs, cluster, url, fresh, own)
         report = ran.report
         lost = [*lost, *ran.problems, *(_ship(report, url) if ship else [])]
     _print_report(ran, as_json, quiet, own)
@@ -246,10 +251,13 @@ def _run(
     profile: Any,
     replicates: int | None,
     jobs: int | None,
+    cluster: str | None,
     url: str,
     fresh: bool,
     own: Own,
 ) -> api.Ran:
+    from probatum.evidence.cluster import ClusterError
+
     claims = sum(claim.experiment is not None for _, claim in selection)
     with CheckProgress(claims, quiet=quiet) as progress:
         try:
@@ -259,6 +267,7 @@ def _run(
                 profile=profile,
                 replicates=replicates,
                 jobs=jobs,
+                cluster=cluster,
                 store=url,
                 fresh=fresh,
                 watcher=progress,
@@ -271,6 +280,8 @@ def _run(
                 f"stopped; {kept} {'is' if progress.kept == 1 else 'are'} kept; "
                 "run the same command again to go on",
             ) from None
+        except ClusterError as error:
+            raise Ended(UNAVAILABLE, str(error)) from error
 
 
 def _plan(

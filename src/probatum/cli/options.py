@@ -18,6 +18,7 @@ from probatum.api import store_url
 
 __all__ = [
     "AsJson",
+    "Cluster_",
     "Command",
     "ProfileName",
     "Profile_",
@@ -46,6 +47,16 @@ Profile_ = Annotated[
     typer.Option(
         "--profile",
         help="How much may be spent: seconds, a minute, minutes, or the paper's scale.",
+    ),
+]
+
+Cluster_ = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="auto|HOST:PORT",
+        help="Run trials on a Ray cluster: the one at an address, or this machine's, which is "
+        "started if there is none.",
     ),
 ]
 

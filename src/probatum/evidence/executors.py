@@ -26,7 +26,7 @@ from probatum.evidence.processes import EXIT_ZERO, WorkerContext
 from probatum.evidence.trial import Outcome, Task
 from probatum.evidence.worker import ThreadLimit, attempt, failed, work
 
-__all__ = ["Executor", "InlineExecutor", "LocalExecutor"]
+__all__ = ["Executor", "InlineExecutor", "LocalExecutor", "unsent"]
 
 # So many times in a row may the pool break with no trial finished in between.
 _MOST_BREAKS = 3
@@ -213,9 +213,9 @@ class LocalExecutor:
             try:
                 payload = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
             except Exception as error:
-                unsent = _Unsent(error)
-                self._running[unsent] = task
-                self._done.put(unsent)
+                kept = _Unsent(error)
+                self._running[kept] = task
+                self._done.put(kept)
                 continue
             if self._pool is None:
                 from pebble import ProcessPool
@@ -263,8 +263,7 @@ class LocalExecutor:
 
     def _outcome(self, task: Task, future: Any) -> Outcome:
         if isinstance(future, _Unsent):
-            outcome = failed(future.error, time.time(), 0.0)
-            return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
+            return unsent(future.error)
         error = future.exception()
         if error is None:
             outcome = pickle.loads(future.result())
@@ -280,6 +279,12 @@ class LocalExecutor:
             seconds=remains.seconds,
             traceback=remains.output,
         )
+
+
+def unsent(error: Exception) -> Outcome:
+    """The outcome of a task that could not be sent to where it would run."""
+    outcome = failed(error, time.time(), 0.0)
+    return replace(outcome, message=f"cannot be sent to a worker: {outcome.message}")
 
 
 class _Unsent:

@@ -68,14 +68,18 @@ class WorkerContext(context.ForkServerContext):
     ----------
     preload : sequence of str
         Modules that the server imports, so that workers have them at once.
+    tied : bool
+        Whether workers are killed with the caller, however it ends; others see its end of a pipe
+        closed.
     """
 
-    def __init__(self, preload: Sequence[str] = ()) -> None:
+    def __init__(self, preload: Sequence[str] = (), *, tied: bool = True) -> None:
         self._server = _Server()
         self._server.set_forkserver_preload(
             ["probatum.evidence.worker", "pebble.pool.process", "threadpoolctl", *preload]
         )
         self._remains: dict[tuple[str, int], Remains] = {}
+        self.tied = tied
         self.closing = False
 
     def Process(self, *args: Any, **kwargs: Any) -> _Worker:  # type: ignore[override]
@@ -208,6 +212,7 @@ class _Worker(context.ForkServerProcess):
         self._log.write(bytes(LOG_HEAD))
         self._log.flush()
         fcntl.fcntl(self._log, fcntl.F_SETFL, os.O_APPEND)
+        self._tied = context.tied
         self._died: float | None = None
         self._terminated = False
 
@@ -266,7 +271,8 @@ class _Worker(context.ForkServerProcess):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        _die_with_parent()
+        if self._tied:
+            _die_with_parent()
         os.environ.pop("PYTHONSAFEPATH", None)
         # Neither the caller's JSON nor its progress bars may be disturbed by what trials print.
         open_log(self._log.detach())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from probatum.evidence.decide import (
     claim_alpha,
@@ -32,17 +33,14 @@ from probatum.evidence.model import (
     Paper,
     Profile,
 )
-from probatum.evidence.prepared import folder_for, is_ready
+from probatum.evidence.prepared import folder_for
 from probatum.evidence.procedures import look_schedule
-from probatum.evidence.store import Record, Store, environment
-from probatum.evidence.trial import Outcome, Status, Task
+from probatum.evidence.scheduler import Scheduler
+from probatum.evidence.store import Store, environment
+from probatum.evidence.trial import Task
 from probatum.evidence.watching import Silent, Watcher
 
 __all__ = ["Run", "RunReport", "Silent", "Watcher", "execute", "open_runs"]
-
-ATTEMPTS = 2
-# Trials that share a transaction at most, where they end faster than one is committed.
-TOGETHER = 64
 
 
 @dataclass
@@ -64,8 +62,6 @@ class Run:
     problem: str = ""
     promising: bool = False
     decisions: dict[str, Decision] = field(default_factory=dict)
-    _waiting: dict[str, list[Task]] = field(default_factory=dict)
-    _outstanding: int = 0
 
     @property
     def name(self) -> str:
@@ -174,7 +170,9 @@ class Run:
             seconds=self.budget.seconds,
             memory_gb=self.budget.memory_gb,
             threads=self.budget.threads,
+            gpu=self.budget.gpu,
             prepared=prepared,
+            prepare=self.experiment.prepare or "",
         )
 
     def _prepare_key(self, dataset: Dataset, replicate: int) -> str:
@@ -255,163 +253,6 @@ class RunReport:
         }
 
 
-class _Engine:
-    """Feeds an executor with the trials that open runs miss, and stores what comes back."""
-
-    def __init__(self, store: Store, watcher: Watcher) -> None:
-        self.store = store
-        self.watcher = watcher
-        self.root = store.folder
-        self.statuses: Counter[str] = Counter()
-        self._owner: dict[str, Run] = {}
-        self._unprepared: dict[str, Outcome] = {}
-        self._ended: list[tuple[Run, Task, Outcome]] = []
-
-    def drive(self, runs: Sequence[Run], executor: Executor) -> None:
-        """Run until every claim is decided or its budget is spent."""
-        for run in runs:
-            self._advance(run, executor)
-        for task, outcome in executor.finished():
-            run = self._owner[task.key]
-            if task.kind == "prepare":
-                self._prepared(run, task, outcome, executor)
-            elif task.attempt == 1 and outcome.status == "ok":
-                self._ended.append((run, task, outcome))
-            else:
-                self._finished(run, task, outcome, executor)
-            touched = [run]
-            # Nobody is waited for before what has ended is stored.
-            if len(self._ended) >= TOGETHER or not executor.ready:
-                touched += self._store_ended(executor)
-            for one in {id(run): run for run in touched}.values():
-                if not one._outstanding:
-                    self._advance(one, executor)
-
-    def _store_ended(self, executor: Executor) -> list[Run]:
-        """Store what went well at the first attempt, in one transaction; whose it is."""
-        ended, self._ended = self._ended, []
-        whole = len(ended) > 1 and self.store.add_all(
-            [(task, outcome, run.paper.slug, run.fingerprint(task)) for run, task, outcome in ended]
-        )
-        for run, task, outcome in ended:
-            if whole:
-                self._count(run, task, outcome)
-            else:  # another run has stored one of them
-                self._finished(run, task, outcome, executor)
-        return [run for run, _, _ in ended]
-
-    def _advance(self, run: Run, executor: Executor) -> None:
-        """Ask for the replicates up to the next look that needs trials, and decide on the way.
-
-        Looks at stored trials are taken at once: a decision is that of the first decisive look.
-        """
-        if not run.promising:
-            run.settle_unrun(self.watcher)
-            return
-        if run.target:
-            run.settle(self.watcher, run.target)
-        while run.open:
-            start = run.target
-            run.target = run.next_look()
-            missing = [c for c in run.cells(range(start, run.target)) if not run.done(*c)]
-            if missing:
-                self._submit(run, missing, executor)
-            if run._outstanding:
-                return
-            run.settle(self.watcher, run.target)
-        if not run.problem:
-            run.target = run.looked
-
-    def _submit(
-        self, run: Run, cells: list[tuple[tuple[Arm, ...], Dataset, int]], executor: Executor
-    ) -> None:
-        tasks = [run.task(*cell, self.root) for cell in cells]
-        attempts = self.store.last_attempts([task.key for task in tasks])
-        # Another run on the same store may have been here since this one began.
-        found = run.take(self.store, [task.key for task in tasks])
-        tasks = [task for task in tasks if task.key not in found]
-        run._outstanding += len(tasks)
-        self.watcher.expect(run, len(tasks))
-        for task in tasks:
-            task = replace(task, attempt=attempts.get(task.key, 0) + 1)
-            self._owner[task.key] = run
-            if task.prepared is None or is_ready(task.prepared):
-                executor.submit(task)
-            elif task.prepared.name in self._unprepared:
-                self._finished(run, task, self._unprepared[task.prepared.name], executor)
-            else:
-                self._wait(run, task, task.prepared.name, executor)
-
-    def _wait(self, run: Run, task: Task, folder: str, executor: Executor) -> None:
-        """Have a folder prepared, once, before the trials that read it run."""
-        waiting = run._waiting.setdefault(folder, [])
-        waiting.append(task)
-        if len(waiting) == 1:
-            assert run.experiment.prepare is not None
-            self._owner[folder] = run
-            target = run.experiment.prepare
-            executor.submit(replace(task, key=folder, kind="prepare", target=target, attempt=1))
-
-    def _prepared(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
-        failed = outcome.status != "ok"
-        if failed and outcome.transient and task.attempt < ATTEMPTS:
-            executor.submit(replace(task, attempt=task.attempt + 1))
-            return
-        del self._owner[task.key]
-        if failed:
-            message = f"prepare failed: {outcome.message or outcome.status}"
-            outcome = replace(outcome, rows=(), message=message, transient=False)
-            self._unprepared[task.key] = outcome
-        for waiting in run._waiting.pop(task.key, []):
-            if failed:
-                self._finished(run, waiting, outcome, executor)
-            else:
-                executor.submit(waiting)
-
-    def _finished(self, run: Run, task: Task, outcome: Outcome, executor: Executor) -> None:
-        if outcome.unavailable:
-            run.problem = run.problem or f"{run.name}: {outcome.unavailable}"
-            self._close(run, task, outcome)
-            return
-        final = outcome.status == "ok" or not outcome.transient or task.attempt % ATTEMPTS == 0
-        fingerprint = run.fingerprint(task)
-        paper = run.paper.slug
-        while not self.store.add(task, outcome, paper=paper, fingerprint=fingerprint, final=final):
-            # Another run stored this attempt before: if it was the last, it is what counts.
-            first = self.store.final([task.key]).get(task.key)
-            if first is not None:
-                status = cast("Status", first.status)
-                outcome, final = replace(outcome, status=status, rows=first.rows), True
-                break
-            task = replace(task, attempt=task.attempt + 1)
-        if not final:
-            executor.submit(replace(task, attempt=task.attempt + 1))
-            return
-        self._count(run, task, outcome)
-
-    def _count(self, run: Run, task: Task, outcome: Outcome) -> None:
-        """Take in a trial that is stored."""
-        self.statuses[outcome.status] += 1
-        run.evidence.add(
-            Record(
-                task.key,
-                run.paper.slug,
-                run.experiment.id,
-                task.arm,
-                task.dataset.id,
-                task.replicate,
-                outcome.status,
-                outcome.rows,
-            )
-        )
-        self._close(run, task, outcome)
-
-    def _close(self, run: Run, task: Task, outcome: Outcome) -> None:
-        self._owner.pop(task.key, None)
-        run._outstanding -= 1
-        self.watcher.finished(run, outcome)
-
-
 def execute(
     selection: Sequence[tuple[Paper, Claim]],
     *,
@@ -421,6 +262,7 @@ def execute(
     jobs: int = 1,
     fresh: bool = False,
     watcher: Watcher | None = None,
+    executors: Callable[[bool], Executor] | None = None,
 ) -> RunReport:
     """Run what the claims of a selection still need, and decide them.
 
@@ -437,6 +279,9 @@ def execute(
     fresh : bool
         Forget stored trials of these claims first.
     watcher : Watcher, optional
+    executors : callable, optional
+        Gives an executor to run trials on, in the place of workers on this machine: one for trials
+        that may run side by side, or (called with ``True``) for those that may not.
 
     Returns
     -------
@@ -444,6 +289,7 @@ def execute(
     """
     started = time.perf_counter()
     watcher = watcher or Silent()
+    executors = executors or partial(_local_executor, jobs)
     runs = open_runs(selection, profile, replicates)
     for run in runs:
         try:
@@ -455,22 +301,27 @@ def execute(
             if not getattr(error, "remedy", ""):
                 raise
             run.problem = f"{run.name}: {error}"
-    engine = _Engine(store, watcher)
+    scheduler = Scheduler(store, watcher)
     shared = [run for run in runs if not run.experiment.exclusive]
     alone = [run for run in runs if run.experiment.exclusive]
     # Timings come last and one at a time, so that nothing else of ours runs beside them.
-    for group, workers in ((shared, jobs), *(([run], min(jobs, 1)) for run in alone)):
+    for group, by_itself in ((shared, False), *(([run], True) for run in alone)):
         if group:
-            with LocalExecutor(workers) if workers else InlineExecutor() as executor:
-                engine.drive(group, executor)
-    return _report(selection, runs, profile, engine, time.perf_counter() - started)
+            with executors(by_itself) as executor:
+                scheduler.drive(group, executor)
+    return _report(selection, runs, profile, scheduler, time.perf_counter() - started)
+
+
+def _local_executor(jobs: int, alone: bool) -> Executor:
+    workers = min(jobs, 1) if alone else jobs
+    return LocalExecutor(workers) if workers else InlineExecutor()
 
 
 def _report(
     selection: Sequence[tuple[Paper, Claim]],
     runs: list[Run],
     profile: str,
-    engine: _Engine,
+    scheduler: Scheduler,
     seconds: float,
 ) -> RunReport:
     decisions = []
@@ -486,7 +337,7 @@ def _report(
         id=uuid.uuid4().hex[:12],
         profile=profile,
         seconds=seconds,
-        statuses=engine.statuses,
+        statuses=scheduler.statuses,
         reused=sum(run.reused for run in runs),
         decisions=decisions,
         problems=[run.problem for run in runs if run.problem],

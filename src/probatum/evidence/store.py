@@ -233,7 +233,7 @@ class Store:
 
     def __init__(self, url: str = DEFAULT_URL, *, patience: float | None = None) -> None:
         self.url = address(url)
-        self._environment = ""
+        self._known: set[str] = set()
         self._database = Database(self.url, patience)
         self._engine = self._database.engine
         self._database.open(lambda database: bring_up_to_date(database, _meta))
@@ -249,12 +249,18 @@ class Store:
             return Path(str(self.url.database)).resolve().parent
         return Path(".probatum").resolve()
 
-    def _environment_id(self, connection: sa.Connection) -> str:
-        described = json.dumps(environment(), sort_keys=True)
-        found = hashlib.sha256(described.encode()).hexdigest()[:16]
-        row = insert(connection, _environments).values(id=found, described=described)
-        connection.execute(row.on_conflict_do_nothing())
-        return found
+    def _environment_ids(
+        self, connection: sa.Connection, machines: Iterable[Mapping[str, Any] | None]
+    ) -> list[str]:
+        """The ids under which machines are stored, of which None is this one."""
+        texts = [json.dumps(machine or environment(), sort_keys=True) for machine in machines]
+        ids = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+        # In one order everywhere, so that two processes do not wait for each other.
+        for found, described in sorted({*zip(ids, texts, strict=True)}):
+            if found not in self._known:
+                row = insert(connection, _environments).values(id=found, described=described)
+                connection.execute(row.on_conflict_do_nothing())
+        return ids
 
     def add(
         self, task: Task, outcome: Outcome, *, paper: str, fingerprint: str, final: bool
@@ -266,7 +272,7 @@ class Store:
         def write(connection: sa.Connection) -> bool:
             nonlocal tries
             tries += 1
-            values["environment"] = self._environment or self._environment_id(connection)
+            (values["environment"],) = self._environment_ids(connection, [outcome.environment])
             if tries > 1 and _holds(connection, values):
                 return True
             if task.attempt > 1:
@@ -289,7 +295,7 @@ class Store:
             return tries > 1 and self._database.read(lambda c: _holds(c, values))
         if stored:
             # Not before it was committed.
-            self._environment = values["environment"]
+            self._known.add(values["environment"])
         return stored
 
     def add_all(self, ended: Sequence[tuple[Task, Outcome, str, str]]) -> bool:
@@ -299,17 +305,17 @@ class Store:
         """
         rows = [_row_of(*one, True) for one in ended]
 
-        def write(connection: sa.Connection) -> str:
-            found = self._environment or self._environment_id(connection)
-            for row in rows:
-                row["environment"] = found
+        def write(connection: sa.Connection) -> None:
+            machines = self._environment_ids(connection, [one[1].environment for one in ended])
+            for row, machine in zip(rows, machines, strict=True):
+                row["environment"] = machine
             connection.execute(_trials.insert(), rows)
-            return found
 
         try:
-            self._environment = self._database.write(write)
+            self._database.write(write)
         except sa.exc.IntegrityError:
             return False
+        self._known.update(row["environment"] for row in rows)
         return True
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> Iterator[Record]:
@@ -357,7 +363,7 @@ class Store:
         wanted = sorted({answer.id: answer for answer in answers}.items())
 
         def write(connection: sa.Connection) -> None:
-            environment_id = self._environment_id(connection)
+            (environment_id,) = self._environment_ids(connection, [None])
             rows = [row_of(answer, environment_id) for _, answer in wanted]
             put = insert(connection, _answers)
             columns = {c.name: put.excluded[c.name] for c in _answers.c}

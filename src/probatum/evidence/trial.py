@@ -12,7 +12,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "ATTEMPTS",
     "STATUSES",
     "BadResult",
     "Outcome",
@@ -39,6 +40,8 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 TRANSIENT: frozenset[Status] = frozenset({"timeout", "crashed", "out of memory"})
 MOST_ROWS = 100_000
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+ATTEMPTS = 2
+"""How often a trial is tried whose failure may pass."""
 
 
 class BadResult(ValueError):
@@ -47,7 +50,10 @@ class BadResult(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value."""
+    """Everything a worker needs for one trial (or one ``prepare``); plain data, sent by value.
+
+    ``prepare`` names what makes the folder ``prepared``, for where it isn't there.
+    """
 
     key: str
     target: str
@@ -60,7 +66,9 @@ class Task:
     seconds: float
     memory_gb: float
     threads: int = 1
+    gpu: bool = False
     prepared: Path | None = None
+    prepare: str = ""
     kind: Literal["trial", "prepare"] = "trial"
     attempt: int = 1
 
@@ -69,6 +77,13 @@ class Task:
         """The arm's id, or ``*`` where all arms run together."""
         return self.arms[0].id if len(self.arms) == 1 else "*"
 
+    def preparing(self) -> Task:
+        """What makes the folder that this trial reads, as a task of its own."""
+        assert self.prepared is not None
+        assert self.prepare
+        key = self.prepared.name
+        return replace(self, key=key, kind="prepare", target=self.prepare, attempt=1)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -76,6 +91,9 @@ class Outcome:
 
     ``unavailable`` says what would mend it where data, an extra or room on the disk is missing:
     such a trial was not run, and is no result.
+    ``unavailable`` says what would mend it where data or an extra is missing: such a trial was
+    not run, and is no result. ``environment`` is the machine with its versions, where that is not
+    the one that stores the outcome.
     """
 
     status: Status
@@ -87,6 +105,7 @@ class Outcome:
     started: float = field(default_factory=time.time)
     transient: bool = False
     unavailable: str = ""
+    environment: Mapping[str, Any] | None = None
 
 
 def stream_seed(experiment: str, dataset: str, replicate: int, stream: str) -> int:
