@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test evidence bench docs fuzz audit wheel-test clean
+.PHONY: help install demo test evidence bench docs fuzz mutate audit wheel-test clean
 
 help:
 	@echo "make demo      install the core and see whether a published method holds up (3 minutes)"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench     speed beside the strongest peers"
 	@echo "make docs      write generated pages, tables and pictures anew, and the report into site/"
 	@echo "make fuzz      the fuzz tests with a hundred thousand cases and more"
+	@echo "make mutate    change the code that decides claims, place by place: do the tests notice? (half an hour)"
 	@echo "make audit     look the pinned versions up among known vulnerabilities; needs the network"
 	@echo "make wheel-test  build twice, compare, and try the wheel in an empty environment"
 	@echo "make clean     remove $(VENV), caches and the local store"
@@ -64,6 +65,9 @@ docs: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	OMP_NUM_THREADS=1 PROBATUM_HYPOTHESIS=deep $(BIN)/python -m pytest tests/fuzz --timeout 14400
+
+mutate: $(VENV)/.test
+	PYTHONHASHSEED=0 $(BIN)/python tools/mutate.py --jobs $(JOBS)
 
 # In an environment of its own, whose packages are none of ours.
 audit: $(BIN)/python

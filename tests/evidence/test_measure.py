@@ -244,3 +244,116 @@ def test_an_arm_that_failed_in_a_joint_trial_is_a_failure_of_its_own():
     evidence.add(Record("k", "p", "e", "*", "d", 0, "ok", rows))
     assert evidence.rows == {("a", "d", 0): rows[:1]}
     assert evidence.failed == {("b", "d", 0): "raised"}
+
+
+def test_a_later_record_of_a_cell_counts_in_its_place():
+    for first in (ok("a", 0.25), "raised"):
+        found = evidence(("a", "d1", 0, first), ("a", "d1", 1, ok("a", 0.5)))
+        stat = Stat("m")
+        assert found.scalar(stat, ("a", "d1", 1)) == 0.5
+        assert found.scalar(stat, ("a", "d1", 0)) == (None if first == "raised" else 0.25)
+        found.add(Record("k", "toy", "e", "a", "d1", 0, "ok", ok("a", 0.75)))
+        assert found.scalar(stat, ("a", "d1", 0)) == 0.75
+        assert found.scalar(stat, ("a", "d1", 1)) == 0.5
+
+
+def test_an_arm_with_one_failed_row_among_others_has_failed():
+    rows = (Row("a", values={"m": 0.5}), Row("a", failed="gave up"), Row("b", values={"m": 1.0}))
+    found = Evidence(OF)
+    found.add(Record("k", "p", "e", "*", "d", 0, "ok", rows))
+    assert found.failed == {("a", "d", 0): "raised"}
+    assert found.rows == {("b", "d", 0): rows[2:]}
+    found.add(Record("k", "p", "e", "*", "d", 1, "timeout", ()))
+    assert found.failed[("b", "d", 1)] == "timeout"
+
+
+LINE = [
+    Row("a", x=x, values={"m": y}) for x, y in zip((1, 2, 3, 4, 5), (9, 0, 4, 1, 7), strict=True)
+]
+
+
+@pytest.mark.parametrize(
+    ("tail", "kept"), [(0.2, 2), (0.4, 2), (0.41, 3), (0.5, 3), (0.6, 3), (0.7, 4), (1.0, 5)]
+)
+def test_a_tail_keeps_the_largest_abscissae_rounded_up(tail: float, kept: int) -> None:
+    for rows in (LINE, LINE[::-1], LINE[2:] + LINE[:2]):
+        for how in ("slope", "spearman", "kendall"):
+            stat = Stat("m", how, tail=tail)  # type: ignore[arg-type]
+            assert stat_value(stat, rows) == pytest.approx(
+                stat_value(Stat("m", how), LINE[5 - kept :])  # type: ignore[arg-type]
+            )
+
+
+def test_rows_that_lack_a_number_are_passed_over() -> None:
+    others = [
+        Row("a", values={"free": 1.0}),
+        Row("a", x=9.0, values={"free": 1.0}),
+        Row("a", values={"m": 50.0}),
+    ]
+    assert stat_value(Stat("m", "slope"), others + LINE) == stat_value(Stat("m", "slope"), LINE)
+    cased = [Row("a", "x", x=7.0, values={"m": 99.0}), *LINE]
+    assert stat_value(Stat("m", "slope", case=""), cased) == stat_value(Stat("m", "slope"), LINE)
+
+
+def test_rank_correlations_of_two_levels() -> None:
+    rows = [Row("a", x=x, values={"m": float(x > 2)}) for x in (1.0, 2.0, 3.0, 4.0)]
+    assert stat_value(Stat("m", "spearman"), rows) == pytest.approx(4 / math.sqrt(20))
+    assert stat_value(Stat("m", "kendall"), rows) == pytest.approx(4 / math.sqrt(24))
+
+
+@pytest.mark.parametrize(
+    ("xs", "ys"),
+    [
+        ((0.0, 1.0, 2.0), (1.0, 2.0, 3.0)),
+        ((1.0, 2.0, 3.0), (1.0, 0.0, 2.0)),
+        ((-0.5, 1.0, 2.0), (1.0, 2.0, 3.0)),
+        ((1.0, 2.0, 3.0), (1.0, -0.5, 2.0)),
+    ],
+)
+def test_one_number_without_a_logarithm_is_enough(xs: tuple, ys: tuple) -> None:
+    rows = [Row("a", x=x, values={"m": y}) for x, y in zip(xs, ys, strict=True)]
+    with pytest.raises(Unmeasurable, match="needs positive numbers"):
+        stat_value(Stat("m", "loglog"), rows)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "ratio"),
+    [(1.0, 0.5, math.log(2)), (0.25, 0.5, -math.log(2)), (0.5, 0.0, None), (0.0, 0.5, None)],
+)
+def test_a_log_ratio_is_of_two_positive_numbers(
+    own: float, other: float, ratio: float | None
+) -> None:
+    within = Within(Stat("m"), "a", to=("b",), scale="log-ratio", low=0.1)
+    found = evidence(("a", "d1", 0, ok("a", own)), ("b", "d1", 0, ok("b", other)))
+    assert contrast(found, within, "b", "d1", 0) == (ratio and pytest.approx(ratio))
+    recorded = list(case_contrasts(found, within, "b", ["d1"]))
+    assert recorded == ([] if ratio is None else [("d1", pytest.approx(ratio))])
+
+
+def test_cases_that_one_arm_lacks_are_passed_over() -> None:
+    table = {"a": {"x": 1.0, "y": 2.0, "z": 4.0}, "b": {"y": 1.0, "z": 1.0}}
+    rows = {a: tuple(Row(a, c, values={"m": v}) for c, v in of.items()) for a, of in table.items()}
+    found = evidence(("a", "d1", 0, rows["a"]), ("b", "d1", 0, rows["b"]))
+    within = Within(Stat("m"), "a", to=("b",), low=0.1)
+    assert list(case_contrasts(found, within, "b", ["d1"])) == [("d1/y", 1.0), ("d1/z", 3.0)]
+
+
+def test_agreement_takes_two_replicates_of_an_arm() -> None:
+    one = evidence(("a", "d1", 0, ok("a", 0.5)), ("a", "d2", 2, ok("a", 0.5)))
+    assert not one.replicates_agree()
+    two = evidence(*(("a", "d1", r, ok("a", 0.5)) for r in (0, 1)), ("b", "d1", 0, ok("b", 0.1)))
+    assert two.replicates_agree()
+
+
+def test_counts_of_a_case_and_of_several_rows_add_up() -> None:
+    rows = (
+        Row("a", "x", counts={"hit": (1, 4)}),
+        Row("a", "y", counts={"hit": (2, 3)}),
+        Row("a", "x", counts={"hit": (3, 5)}),
+    )
+    found = evidence(("a", "d1", 0, rows), ("a", "d2", 0, rows[:1]), ("a", "d1", 1, "raised"))
+    assert replicate_counts(found, Rate("hit", "a", low=0.5), 2) == [
+        [(6, 12), (1, 4)],
+        [(0, 12), (0, 4)],
+    ]
+    assert replicate_counts(found, Rate("hit", "a", low=0.5, case="x"), 1) == [[(4, 9), (1, 4)]]

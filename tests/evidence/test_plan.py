@@ -9,8 +9,9 @@ import pytest
 from trials_for_engine import arm, dataset, experiment, paper, selection
 
 from probatum.evidence import Budget, Claim, Metric, Paper, Rate, Stat, Within
-from probatum.evidence.plan import plan
-from probatum.evidence.procedures import Region, floor_of_rate
+from probatum.evidence.decide import floor
+from probatum.evidence.plan import ExperimentPlan, plan
+from probatum.evidence.procedures import ALPHA, Region, floor_of_rate
 from probatum.evidence.run import execute
 from probatum.evidence.shipped import read_sidecar, ship
 from probatum.evidence.store import Store
@@ -92,3 +93,32 @@ def test_a_rate_says_how_many_tries_it_needs(store: Store) -> None:
     assert entry.notes == (
         f"often needs at least {floor_of_rate(Region(low=0.8))} tries over all replicates",
     )
+
+
+def test_seconds_are_those_of_what_is_missing_over_the_workers(
+    store: Store, tmp_path: Path
+) -> None:
+    cells = {"one": {"seconds": 1.0}, "two": {"seconds": 4.0}}
+    sidecars = {"toy": {"e": {"cells": cells, "size": {"n": [1, 2]}}}}
+
+    def planned(jobs: int) -> ExperimentPlan:
+        return plan(selection(toy()), store=store, sidecars=sidecars, jobs=jobs)[0]
+
+    # Eighty trials of two and a half seconds, of 1200 bytes each.
+    assert [planned(jobs).seconds for jobs in (0, 1, 2, 4)] == [200.0, 200.0, 100.0, 50.0]
+    assert [planned(jobs).memory_gb for jobs in (0, 1, 2, 4)] == [2, 2, 4, 8]
+    assert planned(1).disk_mb == 0.096
+    (alone,) = plan(selection(toy()), store=store, sidecars=sidecars)
+    assert (alone.seconds, alone.memory_gb) == (200.0, 2)
+    (other,) = plan(selection(toy(replace(OF, id="other"))), store=store, sidecars=sidecars)
+    assert other.seconds is None
+    single = toy(replace(OF, datasets=OF.datasets[:1]))
+    (small,) = plan(selection(single), store=store, replicates=11)
+    assert (small.trials, small.disk_mb) == (22, 0.026)
+
+
+def test_a_budget_that_just_does_is_not_noted(store: Store) -> None:
+    claim = Claim("near", "It is.", "paper", OF, EDGE)
+    least = floor(claim, ALPHA)
+    (found,) = plan(selection(paper(claim)), store=store, replicates=least)
+    assert (found.notes, found.trials) == ((), 4 * least)
