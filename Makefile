@@ -42,7 +42,7 @@ demo: $(VENV)/.core
 	@$(BIN)/probatum check linear-fractional --profile quick --jobs $(JOBS)
 
 test: $(VENV)/.test
-	@tools/install_for_tests.sh chromium postgresql
+	@tools/install_for_tests.sh chromium gnuplot postgresql
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,13 +1,25 @@
-"""What all tests share: real data is required where the environment says so."""
+"""What all tests share: a browser, and real data where the environment says so."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+HERE = str(Path(__file__).parent)
+if HERE not in sys.path:
+    sys.path.insert(0, HERE)
+
+from browser import Visits, launched, why_none  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Where a run decides whether a change is good, it must not depend on luck or load; elsewhere
 # hypothesis looks for new examples each time.
@@ -35,3 +47,24 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid}: its data is required here but missing: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all; where there is none tests skip, or fail where nothing may be missing."""
+    why = why_none()
+    if why and os.environ.get("PROBATUM_REQUIRE_DATA") == "1":
+        pytest.fail(f"pages must be tested in a browser here, but {why}")
+    if why:
+        pytest.skip(why)
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visits(chromium: Browser) -> Iterator[Visits]:
+    """Opens pages, and fails at the end if any of them complained or asked for what it may not."""
+    opened = Visits(chromium)
+    yield opened
+    wrong = opened.close()
+    assert not wrong, "\n".join(wrong[:20])

@@ -4,7 +4,7 @@
 # will be skipped. Never fails.
 set -u
 
-known="chromium postgresql"
+known="chromium gnuplot postgresql"
 
 # Whether the program is there.
 there() {
@@ -14,6 +14,9 @@ there() {
     for name in chromium chromium-browser google-chrome google-chrome-stable; do
       command -v "$name" >/dev/null 2>&1 && return 0
     done
+    ;;
+  gnuplot)
+    command -v gnuplot >/dev/null 2>&1 && return 0
     ;;
   postgresql)
     command -v initdb >/dev/null 2>&1 && return 0
@@ -33,6 +36,11 @@ describe() {
     packages="chromium fonts-dejavu-core"
     tests="the report's pages"
     hint="install chromium, or name one in PROBATUM_CHROMIUM"
+    ;;
+  gnuplot)
+    packages="gnuplot-nox"
+    tests="figures drawn by gnuplot"
+    hint="install gnuplot with its cairo terminals"
     ;;
   postgresql)
     packages="postgresql"

@@ -5,6 +5,12 @@ from probatum.data.catalogue import DatasetFacts, describe, identity, names
 from probatum.data.features import Features, prepare_features
 from probatum.data.loading import Table, available, load
 from probatum.data.preprocessing import preprocessor
+from probatum.data.spectra import (
+    Spectrum,
+    SpectrumFigure,
+    load_spectra,
+    load_spectrum_figures,
+)
 from probatum.data.store import DataNotFoundError, fetch
 from probatum.data.user_tables import NotInstalledError, read_table
 
@@ -14,6 +20,8 @@ __all__ = [
     "DatasetFacts",
     "Features",
     "NotInstalledError",
+    "Spectrum",
+    "SpectrumFigure",
     "Table",
     "available",
     "describe",
@@ -21,6 +29,8 @@ __all__ = [
     "identity",
     "load",
     "load_captions",
+    "load_spectra",
+    "load_spectrum_figures",
     "names",
     "prepare_features",
     "preprocessor",

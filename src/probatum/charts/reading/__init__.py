@@ -1,0 +1,1 @@
+"""From an image to boxes, ticks, labels and calibrated axes."""
