@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -236,6 +237,19 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     assert "no such column" in error_of(f"sqlite:///{tmp_path}/other.db")
     said = error_of("mysql://me:secret@localhost/x")
     assert "can't open the store mysql://me:***@localhost/x: stores are SQLite files" in said
+
+
+def test_damage_that_sqlite_has_no_words_for_is_told(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/e.db"
+    Store(url).close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "e.db")) as connection:
+        connection.execute("pragma writable_schema=1")
+        # The message of the database quotes the name, and so is no text.
+        connection.execute(
+            "update sqlite_master set name = cast(x'b1ff' as text), sql = 'x' where rowid = 1"
+        )
+        connection.commit()
+    assert "it is damaged: text in it is not UTF-8" in error_of(url)
 
 
 def test_a_locked_store_is_told(

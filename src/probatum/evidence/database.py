@@ -32,6 +32,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
 # The server gave up one of two transactions that stood in each other's way.
 _COLLIDED = frozenset({"40001", "40P01"})
+# What SQLite says of a damaged file may itself be no text.
+_ERRORS = (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
 # Any number will do, so long as all versions take the same one.
 _LOCK = 0x70726F62
 _PSYCOPG = {
@@ -145,7 +147,7 @@ class Database:
             raise StoreError(
                 f"can't open the store {self.where}: PostgreSQL needs psycopg: {needs}"
             ) from error
-        except (OSError, sa.exc.SQLAlchemyError) as error:
+        except (OSError, *_ERRORS) as error:
             raise self._failed("open", error) from error
 
     def _made(self) -> sa.Engine:
@@ -168,7 +170,7 @@ class Database:
         """Have the tables made ready; a server that can't be reached now is not waited for."""
         try:
             prepare(self)
-        except (OSError, sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+        except (OSError, *_ERRORS) as error:
             self.close()
             raise self._failed("open", error) from error
         except BaseException:
@@ -236,7 +238,7 @@ class Database:
                         last = row._mapping[by]
                 wait.over()
                 return
-            except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            except _ERRORS as error:
                 if not wait.again(error):
                     raise self._failed("read", error) from error
 
@@ -248,7 +250,7 @@ class Database:
             except sa.exc.IntegrityError:
                 wait.over()
                 raise
-            except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            except _ERRORS as error:
                 if not wait.again(error):
                     raise self._failed(what, error) from error
             else:
@@ -366,5 +368,7 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
 
 def first_line(error: BaseException) -> str:
     """What an error says, without what drivers and SQLAlchemy add."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is damaged: text in it is not UTF-8"
     text = str(getattr(error, "orig", None) or error).strip()
     return text.splitlines()[0] if text else type(error).__name__
