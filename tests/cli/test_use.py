@@ -1,6 +1,11 @@
 """`probatum use`: signatures become commands, errors one line, output whole or not at all."""
 
+from pathlib import Path
+from typing import Annotated
+
 import pytest
+
+from probatum.evidence import Answer
 
 
 @pytest.fixture
@@ -109,3 +114,16 @@ def test_a_missing_library_says_what_installs_it(ball, monkeypatch):
     ran = ball("level.txt")
     assert ran.code == 3
     assert "rockets is not installed: pip install 'probatum[all]'" in ran.err
+
+
+def test_a_tool_that_gives_no_answer_is_named(ball, monkeypatch):
+    from toy_open import openable
+
+    def silent(level_file: Annotated[Path, "file with a number"]) -> Answer:
+        """Throw nothing."""
+
+    monkeypatch.setattr(openable, "throw", silent)
+    for arguments in ((), ("--json",)):
+        ran = ball("level.txt", *arguments)
+        assert (ran.code, ran.out) == (3, "")
+        assert ran.err == "probatum: throw: toy_open.openable:throw gave no answer but a NoneType\n"

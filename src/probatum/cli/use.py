@@ -140,7 +140,7 @@ def _answered(
 ) -> Answer:
     """What the tool answers; its errors end the command with one line."""
     try:
-        return run(**given)
+        answer: Any = run(**given)
     except ImportError as error:
         raise Ended(UNAVAILABLE, _missing(paper, error)) from error
     except OSError as error:
@@ -156,6 +156,10 @@ def _answered(
         if getattr(error, "remedy", ""):
             raise Ended(UNAVAILABLE, str(error)) from error
         raise
+    if not isinstance(answer, Answer):
+        kind = type(answer).__name__
+        raise Ended(UNAVAILABLE, f"{tool.name}: {tool.run} gave no answer but a {kind}")
+    return answer
 
 
 def _missing(paper: Paper, error: ImportError) -> str:
