@@ -99,3 +99,11 @@ def test_bounds_of_effects_come_from_the_metric_and_the_scale() -> None:
     assert largest.bounds((0.0, 5.0)) == (0.0, 5.0)
     slope = Within(Stat("m", "slope"), "a", scale="absolute", low=0.1)
     assert slope.bounds((0.0, 5.0)) is None
+
+
+def test_the_largest_factor_of_a_log_ratio_is_allowed() -> None:
+    far = Within(Stat("m"), "a", to=("b",), scale="log-ratio", low=700.0)
+    near = Within(Stat("m"), "a", to=("b",), scale="log-ratio", high=-700.0)
+    assert (far.low, near.high) == (700.0, -700.0)
+    with pytest.raises(ValueError, match=r"natural logarithms of factors, within ±700"):
+        Within(Stat("m"), "a", to=("b",), scale="log-ratio", low=700.5)
